@@ -167,7 +167,7 @@ pub enum tb_rank_device {
 
 /// Stores the device that is best for a process that is bound to `cpuset`, if no other process counts: by the rules
 /// of tb_devices_assign. `device` is a tb_rank_device; a NIC is one of the first network of tb_networks.
-/// TB_ERR_NOT_FOUND if the node has no GPU, or no NIC of which it is known that it is active.
+/// TB_ERR_NOT_FOUND if the node has no GPU, or no NIC that is known to be active.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_nearest(
     topology: Option<&tb_topology>,
@@ -178,7 +178,7 @@ pub extern "C" fn tb_nearest(
     call_with(|handles| {
         let (topology, set) = (topology.given("topology")?.get(), cpuset.given(handles, "cpuset")?);
         let (device, what) = match device {
-            0 => (RankDevice::Nic, "NIC of which it is known that it is active"),
+            0 => (RankDevice::Nic, "NIC that is known to be active"),
             1 => (RankDevice::Gpu, "GPU"),
             other => {
                 return Err(Failure::argument(format_args!("device {other}, expected 0 or 1")));

@@ -18,4 +18,5 @@ mod load_for_others;
 mod nvidia_driver;
 mod scope;
 mod sources;
+mod sweeping;
 mod watching;

@@ -137,11 +137,14 @@ fn doctor_tells_of_a_segment_that_cannot_be_adopted() {
     let node = PublishedHere::new();
     let well = node.output(&["doctor"]);
     assert_eq!(well.status.code(), Some(0), "{well:?}");
-    assert!(String::from_utf8_lossy(&well.stdout).contains("adopted at its address"));
+    let text = String::from_utf8_lossy(&well.stdout);
+    assert!(text.starts_with("nothing is wrong; the topology of this node is shared\n"), "{text}");
+    assert!(text.contains("adopted at its address"), "{text}");
     let gone = node.command(&["doctor"]).env("TOPOBROKER_FILE", "/nonexistent").output().unwrap();
     assert_eq!(gone.status.code(), Some(1));
     let text = String::from_utf8_lossy(&gone.stdout);
-    assert!(text.starts_with("bad   segment     ") && text.contains("publish again"), "{text}");
+    assert!(text.starts_with("1 thing to do; nothing is shared\nbad   segment     "), "{text}");
+    assert!(text.contains("publish again"), "{text}");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::links::with_pci_tree;
 use topobroker::nics::add_site;
-use topobroker::publish::{Address, Publication, PublishOptions, Store, Whose, publish, sweep};
+use topobroker::publish::{Address, Publication, PublishOptions, Store, publish};
 use topobroker_layout::description::Description;
 use topobroker_reader::{Keys, Scope, Source};
 use topobroker_slots::LoadKey;
@@ -120,11 +120,6 @@ impl How {
             ),
             (StoreName::Memfd, None) => Store::Memfd,
         };
-        if let Store::Folder(folder) = &store {
-            // Removes what a killed publisher has left in this folder, because nothing else looks
-            // there.
-            sweep(folder, Whose::Own);
-        }
         let (description, source) = self.what.capture()?;
         let options = PublishOptions { store, keep, ..self.what.options(&description, source) };
         Ok(publish(&description, &options)?)

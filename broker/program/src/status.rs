@@ -83,11 +83,13 @@ fn looked_at(segment: &Published) -> Option<Duration> {
     looked(segment.file.parent().filter(|_| segment.is_announced())?)
 }
 
-/// Whether the publisher of a segment runs, or a daemon that goes on with it.
-pub(super) fn publisher_of(segment: &Published) -> PublisherState {
+/// Whether the publisher of a segment runs, or a daemon that goes on with it: one that has looked just now, because
+/// only root can ask whether it runs.
+fn publisher_of(segment: &Published) -> PublisherState {
+    const RECENT: Duration = Duration::from_secs(60);
     match looked_at(segment) {
-        Some(_) => PublisherState::Alive,
-        None => segment.publisher,
+        Some(ago) if ago < RECENT => PublisherState::Alive,
+        _ => segment.publisher,
     }
 }
 

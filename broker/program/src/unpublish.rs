@@ -121,11 +121,11 @@ impl Unpublish {
 
     /// Whether the options select a segment for removal.
     fn covers(&self, published: &Published) -> bool {
-        let is_left = || {
-            let folder = published.file.parent();
-            !published.is_announced() || folder.is_some_and(was_killed)
-        };
-        let is_gone = published.publisher == PublisherState::Gone && is_left();
+        // Earlier generations in the folder of a daemon are kept for jobs, and are its business.
+        let folder = published.file.parent();
+        let is_served = || folder.is_some_and(|folder| looked(folder).is_some());
+        let is_left = || !published.is_announced() || folder.is_some_and(was_killed);
+        let is_gone = published.publisher == PublisherState::Gone && !is_served() && is_left();
         self.all || is_gone || published.is_abandoned()
     }
 }

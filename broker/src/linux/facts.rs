@@ -88,9 +88,39 @@ pub fn with_facts_of_now(
         objects.iter().map(|object| object.facts.iter().cloned().collect()).collect()
     };
     let before = facts(&machine.objects);
+    let published: Vec<Object> = machine.objects.clone();
     refresh_facts(&mut machine.objects, root);
+    // A process in another network namespace sees other interfaces, which may have the same names.
+    for (place, object) in machine.objects.iter_mut().enumerate() {
+        if !is_here(&published, place, root) {
+            object.facts = published.get(place).map(|it| it.facts.clone()).unwrap_or_default();
+        }
+    }
     let has_changed = before != facts(&machine.objects);
     has_changed.then(|| encode::to_bytes(&machine)).transpose()
+}
+
+/// Whether a network interface, or the port of an OpenFabrics device, is seen here: that of the same PCI device. True of
+/// all other objects.
+fn is_here(objects: &[Object], place: usize, root: &Root) -> bool {
+    let Some(object) = objects.get(place) else { return false };
+    let class = match &object.attributes {
+        Attributes::OsDevice { kind: OsDeviceKind::Network } => "net",
+        Attributes::OsDevice { kind: OsDeviceKind::OpenFabrics } => "infiniband",
+        _ => return true,
+    };
+    let Some(name) = object.name.as_deref().filter(|name| is_name(name)) else { return true };
+    let folder = root.path(&format!("sys/class/{class}/{name}"));
+    let pci = object.parent.and_then(|parent| match &objects.get(parent)?.attributes {
+        Attributes::Pci(pci) => Some(pci.bus_id().to_string()),
+        _ => None,
+    });
+    let device = std::fs::read_link(folder.join("device")).ok();
+    let device = device.as_ref().and_then(|link| link.file_name()?.to_str());
+    match pci {
+        Some(pci) => device == Some(pci.as_str()),
+        None => folder.exists(),
+    }
 }
 
 /// Replaces the facts of GPUs that change by what drivers of this node say now. To ask a driver takes a second if

@@ -104,6 +104,7 @@ pub(crate) fn close(ballot: &Path) {
     if !published.is_some_and(|it| is_usable(&it)) && is_at(&file, ballot) {
         let _ = std::fs::remove_file(ballot);
     }
+    let _ = flock(&file, FlockOperation::Unlock);
 }
 
 /// Removes the ballots of this user that are not in use.

@@ -107,12 +107,13 @@ impl Published {
     }
 
     /// Whether this is an unfinished segment of a publisher that was killed: a file that has had
-    /// its temporary name for more than a minute.
+    /// its temporary name for more than a minute, and has no whole header.
     #[must_use]
     pub fn is_abandoned(&self) -> bool {
         let modified = fs::symlink_metadata(&self.file).and_then(|metadata| metadata.modified());
         let age = modified.ok().and_then(|modified| modified.elapsed().ok());
         self.file.extension().is_some_and(|extension| extension == "new")
+            && self.header.is_err()
             && age.is_some_and(|age| age > ABANDONED)
     }
 }

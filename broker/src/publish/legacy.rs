@@ -31,6 +31,9 @@ pub const HWLOC_ENDING: &str = "+hwloc";
 /// `+`. The last ones are those of the slots for the guard and of links.
 const ENDINGS: [&str; 5] = [HWLOC_ENDING, "+xml2", "+xml1", SLOTS_ENDING, ToldLinks::ENDING];
 
+/// The endings of the files that `legacy` asks for.
+pub(crate) const FOR_HWLOC: [&str; 3] = [HWLOC_ENDING, "+xml2", "+xml1"];
+
 /// Values of `HWLOC_TOPOLOGY_FLAG_*`.
 const INCLUDE_DISALLOWED: u64 = 1;
 const IS_THIS_SYSTEM: u64 = 2;

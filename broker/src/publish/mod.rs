@@ -28,7 +28,7 @@ pub(crate) use store::file_id::{FileId, id_of, is_at};
 pub(crate) use store::memfd::{memfds, processes};
 pub(crate) use store::named;
 pub use store::shm::FOLDER as SHM_FOLDER;
-pub(crate) use sweep::kept;
+pub(crate) use sweep::{DAEMON_LOCK, kept};
 pub use sweep::{Whose, sweep};
 
 use at_exit::forget;
@@ -64,8 +64,8 @@ enum Placed {
     },
 }
 
-/// Publishes a description. First it removes from shared memory what publishers and launchers of this user have
-/// left that were killed: see [`sweep`].
+/// Publishes a description. Before that it removes from shared memory, and from the folder that it publishes in, what
+/// publishers and launchers of this user have left that were killed: see [`sweep`].
 ///
 /// ```
 /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
@@ -85,11 +85,17 @@ pub fn publish(
     description: &Description,
     options: &PublishOptions,
 ) -> Result<Publication, PublishError> {
-    sweep(Path::new(SHM_FOLDER), Whose::Own);
     let archive = encode::to_bytes(description)?;
     // An archive that readers would refuse is not published.
     topobroker_layout::open_archive(&archive)?;
     let header = new_header(options, segment_len(archive.len()) as u64)?;
+    sweep(Path::new(SHM_FOLDER), Whose::Own);
+    if let Store::Folder(folder) = &options.store
+        && !folder.join(DAEMON_LOCK).exists()
+    {
+        // The folder of a daemon is that daemon's business.
+        sweep(folder, Whose::Own);
+    }
     let mut segment = framed(&header, &archive)?;
     let name = format!("{NAME_PREFIX}{}", header.segment_name());
     let mode = mode_of(options);
@@ -106,7 +112,7 @@ pub fn publish(
     let owner = std::process::id();
     let mut publication = Publication { keys, header, placed, keep: false, owner, legacy: None };
     if !options.keep {
-        // An error at exit cannot be reported; `unpublish --stale` finds segments that stay.
+        // An error at exit cannot be reported; whoever publishes next removes what stays.
         remove_at_exit(publication.place(), |file| _ = remove(file));
     }
     if options.legacy || options.guard {
@@ -231,8 +237,8 @@ impl Publication {
 
 impl Drop for Publication {
     fn drop(&mut self) {
-        // A forked child removes nothing. An error cannot be reported here; `unpublish --stale`
-        // finds segments that stay.
+        // A forked child removes nothing. An error cannot be reported here; whoever publishes next removes
+        // what stays.
         if !self.keep && self.owner == std::process::id() {
             forget(&self.place());
             let _ = remove(&self.place());

@@ -32,12 +32,14 @@ pub(super) fn process(pid: u32) -> Result<Publisher, PublishError> {
 }
 
 /// Start of a process in clock ticks since boot; the value is the same in every time namespace. `None` if it is
-/// a zombie: it is gone, although its parent has not waited for it yet.
+/// a zombie: it is gone, although its parent has not waited for it yet. (One with threads is not: only its main
+/// thread has ended.)
 fn start_of(pid: u32) -> io::Result<Option<u64>> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
     // The name in parentheses may contain any character; the fields after it do not.
     let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
-    if fields.trim_start().starts_with(['Z', 'X']) {
+    let threads = fields.split_ascii_whitespace().nth(17).and_then(|count| count.parse().ok());
+    if fields.trim_start().starts_with(['Z', 'X']) && threads.unwrap_or(0) < 2 {
         return Ok(None);
     }
     let start = fields.split_ascii_whitespace().nth(19).and_then(|start| start.parse().ok());
@@ -141,22 +143,32 @@ pub fn state_of(header: Option<&Header>) -> PublisherState {
     if header.publisher_pid == 0 {
         return PublisherState::Kept;
     }
-    let same_boot = boot_id().is_ok_and(|boot_id| boot_id == header.boot_id);
-    if same_boot && header.pid_namespace != pid_namespace() {
+    let Ok(boot) = boot_id() else { return PublisherState::Unknown };
+    if boot != header.boot_id {
+        return PublisherState::Gone;
+    }
+    if header.pid_namespace != pid_namespace() || !is_own_proc() {
         return PublisherState::Unknown;
     }
-    let alive = match start_of(header.publisher_pid) {
+    let is_alive = match start_of(header.publisher_pid) {
         // Ticks are rounded from nanoseconds, in another time namespace perhaps differently.
         Ok(start) => start.is_some_and(|start| start.abs_diff(header.publisher_start) <= 1),
-        // /proc may hide the process from this user.
+        // /proc may hide the process from this user, or there is no descriptor left to read it.
         Err(_) => is_process(header.publisher_pid),
     };
-    if same_boot && alive { PublisherState::Alive } else { PublisherState::Gone }
+    if is_alive { PublisherState::Alive } else { PublisherState::Gone }
 }
 
-/// Whether a process exists that this user is not permitted to signal.
+/// Whether `/proc` has the numbers of this process's own pid namespace. After `unshare --pid` without a new `/proc` it
+/// has those of the namespace outside.
+fn is_own_proc() -> bool {
+    let own = std::fs::read_link("/proc/self").ok();
+    own.is_some_and(|own| own.to_str() == Some(&std::process::id().to_string()))
+}
+
+/// Whether a process exists, as far as the kernel says.
 fn is_process(pid: u32) -> bool {
     let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
     let tested = pid.map(rustix::process::test_kill_process);
-    matches!(tested, Some(Err(rustix::io::Errno::PERM)))
+    tested.is_some_and(|tested| tested != Err(rustix::io::Errno::SRCH))
 }

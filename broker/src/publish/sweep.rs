@@ -1,12 +1,11 @@
 //! Removes what publishers and launchers have left that were killed.
 
-use super::found::{Published, is_segment_name, read, read_opened};
+use super::found::{Published, is_segment_name, read};
 use super::job::base_of;
 use super::legacy::split_name;
 use super::options::NAME_PREFIX;
-use super::publisher::PublisherState;
+use super::publisher::{PublisherState, boot_id};
 use super::store::file_id::{id_of, remove_if};
-use super::store::memfd::memfds;
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::fs;
@@ -38,18 +37,23 @@ pub fn sweep(folder: &Path, whose: Whose) {
         return;
     }
     let named = named_by_ballots(folder, &names);
-    let sweeping = Sweeping { folder, whose, named, me: rustix::process::geteuid().as_raw() };
-    for name in names.iter().filter(|name| is_segment_name(name) || is_job_name(name)) {
+    let me = rustix::process::geteuid().as_raw();
+    let sweeping = Sweeping { folder, whose, names, named, me };
+    for name in sweeping.names.iter().filter(|name| is_segment_name(name) || is_job_name(name)) {
         if let Ok(found) = read(&folder.join(name))
-            && sweeping.is_left(&found)
-            && remove_if(&found.file, found.id)
-            && is_own_name(&found, name)
+            && sweeping.is_left(name, &found)
         {
-            sweeping.remove_beside(&names, name, found.owner);
+            // The files for hwloc go first: if this process is killed now, the next sweep finds the rest.
+            if is_own_name(&found, name) {
+                sweeping.remove_with(name, found.owner);
+            }
+            remove_if(&found.file, found.id);
         }
     }
-    sweeping.remove_orphans(&names);
 }
+
+/// Name of the file that a daemon locks in its folder.
+pub(crate) const DAEMON_LOCK: &str = "lock";
 
 /// Environment variable with the seconds that the segment of a winner stays after it was published.
 const KEEPS: &str = "TOPOBROKER_LOAD_KEEPS";
@@ -67,6 +71,8 @@ const YOUNG: Duration = Duration::from_secs(15);
 struct Sweeping<'a> {
     folder: &'a Path,
     whose: Whose,
+    /// The names of files of topobroker in the folder.
+    names: BTreeSet<String>,
     /// The segments that processes find in ballots.
     named: BTreeSet<PathBuf>,
     me: u32,
@@ -77,10 +83,35 @@ impl Sweeping<'_> {
         self.whose == Whose::Everybody || owner == self.me
     }
 
-    /// Whether nobody will remove a segment or job, and nobody may look for it.
-    fn is_left(&self, found: &Published) -> bool {
-        let is_gone = || found.publisher == PublisherState::Gone && !self.is_looked_for(found);
+    /// Whether a segment or job can be removed: its publisher is gone, and no process may look for it.
+    fn is_left(&self, name: &str, found: &Published) -> bool {
+        let is_gone = || {
+            found.publisher == PublisherState::Gone
+                && !self.is_looked_for(found)
+                && !self.has_jobs(name)
+                && !self.is_of_another_boot(found)
+        };
         self.is_swept(found.owner) && (is_gone() || found.is_abandoned())
+    }
+
+    /// Whether the launcher of a job over a segment may still run.
+    fn has_jobs(&self, name: &str) -> bool {
+        let start = format!("{name}.job-");
+        let mut jobs = self.names.iter().filter(|it| it.starts_with(&start) && is_job_name(it));
+        jobs.any(|job| {
+            let state = read(&self.folder.join(job)).map(|found| found.publisher);
+            matches!(state, Ok(PublisherState::Alive | PublisherState::Unknown))
+        })
+    }
+
+    /// Whether a segment in memory says that it is of another boot. That cannot be: its publisher is in a container
+    /// to which the boot has another id.
+    fn is_of_another_boot(&self, found: &Published) -> bool {
+        const TMPFS: u32 = 0x0102_1994;
+        let is_other =
+            found.header.as_ref().is_ok_and(|it| boot_id().is_ok_and(|id| id != it.boot_id));
+        let kind = || rustix::fs::statfs(self.folder).map(|it| u32::try_from(it.f_type).ok());
+        is_other && kind() == Ok(Some(TMPFS))
     }
 
     /// Whether processes may look for a segment, although its publisher is gone.
@@ -93,40 +124,16 @@ impl Sweeping<'_> {
         found.is_announced() || found.is_younger(time)
     }
 
-    /// Removes the jobs and the files for hwloc beside what was removed. Those of other users stay: what was
-    /// removed may only have had the name of what they belong to.
-    fn remove_beside(&self, names: &BTreeSet<String>, name: &str, owner: u32) {
-        let is_beside = |other: &&String| {
-            other
-                .strip_prefix(name)
-                .is_some_and(|rest| rest.starts_with(".job-") || rest.starts_with('+'))
+    /// Removes the jobs over a segment, and the files for hwloc of a segment or job. Those of other users stay: what
+    /// is removed may only have the name of what they belong to.
+    fn remove_with(&self, name: &str, owner: u32) {
+        let is_with = |other: &&String| {
+            let rest = other.strip_prefix(name);
+            rest.is_some_and(|rest| rest.starts_with(".job-") || rest.starts_with('+'))
         };
-        for file in names.iter().filter(is_beside).map(|name| self.folder.join(name)) {
+        // The endings come after the jobs in the order of names.
+        for file in self.names.iter().rev().filter(is_with).map(|name| self.folder.join(name)) {
             self.remove_of(&file, |found| found == owner);
-        }
-    }
-
-    /// Removes files for hwloc whose segment or job is gone.
-    fn remove_orphans(&self, names: &BTreeSet<String>) {
-        let is_orphan = |name: &&String| {
-            let (own, is_for_hwloc) = split_name(name);
-            is_for_hwloc && base_of(name).is_some() && !self.folder.join(own).exists()
-        };
-        let orphans: Vec<&String> = names.iter().filter(is_orphan).collect();
-        if orphans.is_empty() {
-            return;
-        }
-        // A memfd has no name in the folder.
-        let living: BTreeSet<String> = memfds()
-            .iter()
-            .filter_map(|file| read_opened(file, OFlags::empty(), Vec::new()).ok()?.header.ok())
-            .map(|it| it.segment_name())
-            .collect();
-        for name in orphans
-            .into_iter()
-            .filter(|name| base_of(name).is_none_or(|base| !living.contains(base)))
-        {
-            self.remove_of(&self.folder.join(name), |owner| self.is_swept(owner));
         }
     }
 

@@ -261,7 +261,7 @@ tb_status tb_gpus(const tb_topology *topology, tb_obj *gpus, size_t capacity, si
 
 /// Stores the device that is best for a process that is bound to `cpuset`, if no other process counts: by the rules
 /// of tb_devices_assign. `device` is a tb_rank_device; a NIC is one of the first network of tb_networks.
-/// TB_ERR_NOT_FOUND if the node has no GPU, or no NIC of which it is known that it is active.
+/// TB_ERR_NOT_FOUND if the node has no GPU, or no NIC that is known to be active.
 tb_status tb_nearest(const tb_topology *topology,
                      const tb_set *cpuset,
                      int32_t device,

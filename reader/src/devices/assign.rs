@@ -80,7 +80,7 @@ impl<'a> Topology<'a> {
     }
 
     /// The NIC or GPU that is best for a process that is bound to some PUs, if no other process counts. `None` if
-    /// there is none: no NIC of which it is known that it is active, or no GPU.
+    /// there is none: no NIC that is known to be active, or no GPU.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));

@@ -211,7 +211,11 @@ impl Situation {
     /// it is where something stands in for files of the kernel, as LXCFS does for containers.
     #[must_use]
     pub fn is_elsewhere(&self) -> bool {
-        self.is_this_system && !self.pus.intersects(&self.own())
+        let allowed = match &self.cgroup {
+            Some(cgroup) => &self.affinity & cgroup,
+            None => self.affinity.clone(),
+        };
+        self.is_this_system && !self.pus.intersects(&allowed)
     }
 
     /// PUs that affinity, cgroup and the launcher's list all have.

@@ -266,19 +266,19 @@ fn if_a_daemon_publishes_the_plugin_only_adds_the_cpus() {
 fn legacy_of_the_plugin_is_that_of_the_daemon_or_the_steps_own_and_is_said() {
     let task = |cluster: &Cluster| {
         let task = cluster.file("task");
-        fs::write(&task, "#!/bin/sh\necho $HWLOC_XMLFILE $TOPOBROKER_FILE\n").unwrap();
+        fs::write(&task, "#!/bin/sh\necho $HWLOC_XMLFILE,$TOPOBROKER_FILE\n").unwrap();
         fs::set_permissions(&task, Permissions::from_mode(0o755)).unwrap();
         cluster.srun(65534, &["-n", "1"], &task).concat()
     };
     with_daemon(&["--legacy"], |_, run, _| {
         let Some(cluster) = Cluster::start("legacy", run) else { return };
         let line = task(&cluster);
-        assert!(line.starts_with(run.to_str().unwrap()) && line.contains("+xml2 "), "{line}");
+        assert!(line.starts_with(run.to_str().unwrap()) && line.ends_with("+xml2,"), "{line}");
     });
     with_daemon(&[], |_, run, _| {
         let Some(cluster) = Cluster::start("legacy", run) else { return };
         let line = task(&cluster);
-        assert!(line.starts_with("/dev/shm/") && line.contains("+xml2 /dev/shm/"), "{line}");
+        assert!(line.starts_with("/dev/shm/") && line.contains("+xml2,/dev/shm/"), "{line}");
         let log = fs::read_to_string(cluster.file("slurmd.log")).unwrap();
         assert!(log.contains("published without --legacy"), "{log}");
     });

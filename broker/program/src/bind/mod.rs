@@ -130,7 +130,9 @@ impl Bind {
         if is_asked {
             output::print(&self.subject.answer(None, |topology| self.report(topology))?)?;
         } else if has_places {
-            self.forced(self.subject.answer(None, |topology| self.act(topology)))?;
+            self.forced(
+                self.subject.answer_beside_whole(None, |whole, part| self.act(whole, part)),
+            )?;
         }
         Ok(exec(&self.command, []))
     }
@@ -160,10 +162,12 @@ impl Bind {
     }
 
     /// Binds.
-    fn act(&self, topology: Topology<'_>) -> anyhow::Result<()> {
+    fn act(&self, whole: Topology<'_>, topology: Topology<'_>) -> anyhow::Result<()> {
         ensure_is_here(topology, "nothing here can be bound to its PUs")?;
-        let situation = Situation::with_topology(topology, Scope::Machine)?;
-        if situation.is_elsewhere() && !self.quiet {
+        if let Ok(situation) = Situation::with_topology(whole, Scope::Machine)
+            && situation.is_elsewhere()
+            && !self.quiet
+        {
             say(&elsewhere(&situation));
         }
         let Places { cpus, nodes } = self.sets(topology)?;

@@ -4,7 +4,7 @@ use super::price::price;
 use crate::output::whole_message;
 use crate::preload;
 use crate::scope::elsewhere;
-use crate::status::{publisher_of, with_daemons};
+use crate::status::with_daemons;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -151,7 +151,7 @@ fn daemon() -> Answer {
             ..Answer::note(
                 NAME,
                 format!("{}: of a daemon that no longer runs", keys.file_key()),
-                "as root: `systemctl restart topobroker`, or `topobroker unpublish --stale` removes it",
+                "as root: `systemctl restart topobroker`, or `topobroker unpublish` with this file removes it",
             )
         },
         (None, None) => Answer::note(
@@ -166,7 +166,13 @@ fn daemon() -> Answer {
 fn left_behind() -> Option<Answer> {
     let all = published(&with_daemons(&[])).ok()?;
     let me = rustix::process::geteuid().as_raw();
-    let is_left = |it: &&Published| it.owner == me && publisher_of(it) == PublisherState::Gone;
+    // What a process has discovered for others stays for a while.
+    let is_old = |it: &Published| it.age() > Duration::from_secs(15);
+    let is_served =
+        |it: &Published| it.file.parent().is_some_and(|folder| looked(folder).is_some());
+    let is_left = |it: &&Published| {
+        it.owner == me && it.publisher == PublisherState::Gone && is_old(it) && !is_served(it)
+    };
     let files: Vec<String> =
         all.iter().filter(is_left).map(|it| it.file.display().to_string()).collect();
     let text = || format!("left by publishers that were killed: {}", files.join(", "));

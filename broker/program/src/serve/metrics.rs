@@ -17,7 +17,7 @@ use topobroker_slots::SLOTS_ENDING;
 pub(super) struct Counts {
     pub(super) publications: u64,
     pub(super) failures: u64,
-    /// How often somebody had removed what was published.
+    /// How often files of the folder had been removed.
     pub(super) repairs: u64,
     /// How often the machine was looked at in full.
     pub(super) looks: u64,
@@ -112,7 +112,11 @@ fn text(counts: Counts, segments: &[Published]) -> String {
     metric("publications_total", "Topologies that were published", &counts.publications);
     metric("looks_total", "Times that the machine was looked at in full", &counts.looks);
     metric("failures_total", "Times that looking or publishing failed", &counts.failures);
-    metric("repairs_total", "Times that somebody had removed what was published", &counts.repairs);
+    metric(
+        "repairs_total",
+        "Times that files of the folder had been removed and were put back",
+        &counts.repairs,
+    );
     metric("generation", "Generation of the newest topology", &newest.map_or(0, generation));
     metric("published_timestamp_seconds", "When it was published", &seconds);
     metric("segment_bytes", "Size of its segment", &size);

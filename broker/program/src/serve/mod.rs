@@ -57,7 +57,7 @@ impl Serve {
         let folder =
             Folder::take(&self.folder.clone().unwrap_or_else(|| Keys::run_folder().into()))?;
         let metrics = self.metrics.as_ref().map(|file| Metrics::new(folder.path(), file));
-        let mut serving = Serving { options: &self, folder, metrics, published: None };
+        let mut serving = Serving { options: &self, folder, metrics, published: None, repairs: 0 };
         let served = serving.serve(signals);
         serving.metrics.iter().for_each(Metrics::end);
         if let Some(file) = self.cdi.as_ref().filter(|_| !self.keep) {
@@ -84,6 +84,8 @@ struct Serving<'a> {
     metrics: Option<Metrics>,
     /// What processes find now.
     published: Option<Description>,
+    /// How often files of the folder had been removed.
+    repairs: u64,
 }
 
 impl Serving<'_> {
@@ -97,13 +99,13 @@ impl Serving<'_> {
             cdi::write(file, self.folder.path())?;
         }
         notify(&format!("READY=1\n{}", self.status())).context("NOTIFY_SOCKET")?;
-        let (told, events) = channel();
+        let (sender, signalled) = channel();
         std::thread::spawn(move || {
-            // It ends with this process, or when nobody listens.
-            while signals.wait_any().into_iter().all(|signal| told.send(signal).is_ok()) {}
+            // It ends with this process.
+            while signals.wait_any().into_iter().all(|signal| sender.send(signal).is_ok()) {}
         });
         loop {
-            let looks = match events.recv_timeout(Duration::from_secs(self.options.interval)) {
+            let looks = match signalled.recv_timeout(Duration::from_secs(self.options.interval)) {
                 Ok(SIGHUP) => true,
                 Err(RecvTimeoutError::Timeout) => {
                     self.clean();
@@ -111,13 +113,19 @@ impl Serving<'_> {
                 }
                 Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
             };
-            let looked = self.restored().and_then(|is_gone| match looks || is_gone {
-                true => self.publish(is_gone),
-                false => Ok(()),
-            });
-            match looked {
-                Ok(()) if looks => watched.remember(),
-                Ok(()) => {}
+            // A folder that cannot be put back, or that another daemon has by now, is not served any more.
+            let is_intact = self.folder.is_intact();
+            let is_gone = !is_intact && self.folder.restore()?;
+            let published = if looks || is_gone { self.publish(is_gone) } else { Ok(()) };
+            match published {
+                Ok(()) => {
+                    if looks {
+                        watched.remember();
+                    }
+                    if !is_intact {
+                        self.count_repair();
+                    }
+                }
                 // Nothing is remembered, so the next look tries again.
                 Err(error) => {
                     journal::say(Priority::Error, &output::whole_message(&error), &[]);
@@ -170,16 +178,11 @@ impl Serving<'_> {
         Ok(())
     }
 
-    /// Puts back what somebody has removed. Returns whether the segment has to be published again.
-    fn restored(&mut self) -> anyhow::Result<bool> {
-        if self.folder.is_intact() {
-            return Ok(false);
-        }
-        let is_gone = self.folder.restore()?;
-        self.note(|counts| counts.repairs += 1);
-        let what = if is_gone { "its segment" } else { "its keys or lock" };
-        self.say(&format!("{what} was removed by somebody, and is put back"), &[]);
-        Ok(is_gone)
+    fn count_repair(&mut self) {
+        self.repairs += 1;
+        let repairs = self.repairs;
+        self.note(|counts| counts.repairs = repairs);
+        self.say("files of this folder had been removed, and are put back", &[]);
     }
 
     /// Removes what others have left: jobs over what is served whose launcher is gone, and in shared memory
@@ -197,7 +200,11 @@ impl Serving<'_> {
     }
 
     fn status(&self) -> String {
-        format!("STATUS=generation {} in use\n", self.folder.generation() - 1)
+        let repairs = match self.repairs {
+            0 => String::new(),
+            count => format!(", put back {count} times"),
+        };
+        format!("STATUS=generation {} in use{repairs}\n", self.folder.generation() - 1)
     }
 
     fn say(&self, text: &str, fields: &[(&str, String)]) {

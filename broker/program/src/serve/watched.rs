@@ -15,7 +15,9 @@ pub(super) struct Watched {
     is_saved: bool,
     /// The fingerprint of when the machine was last captured, and that of now.
     fingerprints: [String; 2],
-    /// Facts that differed from those that are published when they were last looked at.
+    /// The published objects, with the facts that they had at the last look.
+    objects: Option<Vec<Object>>,
+    /// These facts, if they differed from those that are published.
     differed: Option<Facts>,
     driver_asked: Instant,
 }
@@ -36,6 +38,7 @@ impl Watched {
             is_saved: input.is_saved(),
             file,
             fingerprints,
+            objects: None,
             differed: None,
             driver_asked: Instant::now(),
         }
@@ -51,13 +54,14 @@ impl Watched {
         }
         let is_here = self.is_saved || published.is_this_system;
         let Some(root) = self.root.as_ref().filter(|_| is_here) else { return false };
-        let mut objects = published.objects.clone();
-        refresh_facts(&mut objects, root);
+        // What the driver said stays until it is asked again.
+        let objects = self.objects.get_or_insert_with(|| published.objects.clone());
+        refresh_facts(objects, root);
         if self.driver_asked.elapsed() >= DRIVER {
-            refresh_driver_facts(&mut objects, root);
+            refresh_driver_facts(objects, root);
             self.driver_asked = Instant::now();
         }
-        let now = Some(sorted(&objects)).filter(|now| *now != sorted(&published.objects));
+        let now = Some(sorted(objects)).filter(|now| *now != sorted(&published.objects));
         let is_steady = now.is_some() && now == self.differed;
         self.differed = now;
         is_steady
@@ -67,7 +71,7 @@ impl Watched {
     pub(super) fn remember(&mut self) {
         let [seen, now] = &mut self.fingerprints;
         seen.clone_from(now);
-        self.differed = None;
+        (self.objects, self.differed) = (None, None);
     }
 }
 

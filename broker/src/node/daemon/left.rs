@@ -2,7 +2,7 @@
 //! killed has left.
 
 use super::own_folder::{KEYS, LOCK, NEW_KEYS};
-use crate::publish::found::read;
+use crate::publish::found::{Published, read};
 use crate::publish::{NAME_PREFIX, PublisherState, is_at};
 use rustix::fs::FlockOperation;
 use std::fs::{self, File};
@@ -42,8 +42,17 @@ fn lock_of_killed(folder: &Path) -> Option<File> {
     (is_free && is_at(&lock, &folder.join(LOCK))).then_some(lock)
 }
 
-/// Generation and file of each segment in a folder that an earlier daemon left: its publisher is
-/// gone.
+/// Whether an earlier daemon has left a segment, for whoever has the lock of the folder: its publisher is gone, or it is
+/// announced and its publisher was in another container.
+pub(super) fn is_left(published: &Published) -> bool {
+    match published.publisher {
+        PublisherState::Gone => true,
+        PublisherState::Unknown => published.header.is_ok() && published.is_announced(),
+        _ => false,
+    }
+}
+
+/// Generation and file of each segment in a folder that an earlier daemon left.
 pub(super) fn left_in(folder: &Path) -> Vec<(u64, PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let found = entries.filter_map(|entry| {
@@ -51,7 +60,7 @@ pub(super) fn left_in(folder: &Path) -> Vec<(u64, PathBuf)> {
         let id = name.to_str()?.strip_prefix(NAME_PREFIX)?;
         let segment = id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let published = read(&entry.path()).ok().filter(|_| segment)?;
-        let gone = published.publisher == PublisherState::Gone;
+        let gone = is_left(&published);
         Some((published.header.ok()?.generation, entry.path())).filter(|_| gone)
     });
     found.collect()

@@ -22,6 +22,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use topobroker_reader::jobs::Cgroup;
 
 /// The folder of a daemon. No other daemon can take it as long as this lives.
@@ -129,7 +130,7 @@ impl Folder {
     ///
     /// [`DaemonError`], such as that another daemon has the folder by now.
     pub fn restore(&mut self) -> Result<bool, DaemonError> {
-        if !is_at(&self.lock, &self.folder.path.join(LOCK)) {
+        if !self.is_owned() {
             let path = self.folder.path.clone();
             (self.folder, self.lock) = lock(&path)?;
         }
@@ -167,6 +168,10 @@ impl Folder {
     ///
     /// [`DaemonError`] of the first file that cannot be removed. The other files are removed.
     pub fn withdraw(mut self) -> Result<(), DaemonError> {
+        if !self.is_owned() {
+            // Another daemon has the folder by now. Only what this one has published goes.
+            return Ok(self.current.take().map_or(Ok(()), |served| remove(&served.outlive()))?);
+        }
         if self.current.is_none() {
             // Nothing was announced: processes still find the segment of an earlier daemon.
             self.give_up();
@@ -182,6 +187,11 @@ impl Folder {
         Ok(removed?)
     }
 
+    /// Whether this daemon has the lock that is in the folder.
+    fn is_owned(&self) -> bool {
+        is_at(&self.lock, &self.folder.path.join(LOCK))
+    }
+
     fn let_go(&self) {
         let _ = self.folder.remove_file(LOCK);
         // This fails if other files are in the folder, which then stays.
@@ -194,7 +204,9 @@ impl Folder {
         match self.current.take() {
             Some(current) => {
                 current.outlive();
-                let _ = self.folder.remove_file(LOCK);
+                if self.is_owned() {
+                    let _ = self.folder.remove_file(LOCK);
+                }
             }
             None => self.give_up(),
         }
@@ -215,6 +227,9 @@ const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: rustix::fs::UTIME_NOW };
 
 /// Opens a folder, and takes its lock.
 fn lock(path: &Path) -> Result<(OwnFolder, File), DaemonError> {
+    /// Who asks whether a daemon runs has the lock for a moment.
+    const TRIES: u32 = 20;
+    let mut tries = 0;
     loop {
         let folder = OwnFolder::open(path)?;
         let file = folder.path.join(LOCK);
@@ -224,7 +239,12 @@ fn lock(path: &Path) -> Result<(OwnFolder, File), DaemonError> {
             source,
         })?;
         if rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_err() {
-            return Err(DaemonError::Busy { folder: folder.path });
+            tries += 1;
+            if tries == TRIES {
+                return Err(DaemonError::Busy { folder: folder.path });
+            }
+            std::thread::sleep(Duration::from_millis(10));
+            continue;
         }
         // Try again if another daemon has just removed the lock file.
         if is_at(&lock, &file) {

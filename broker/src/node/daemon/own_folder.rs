@@ -1,6 +1,7 @@
 //! A folder that other users can neither write to nor replace by another one.
 
 use super::error::DaemonError;
+use crate::publish::DAEMON_LOCK;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod};
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io;
@@ -13,7 +14,7 @@ pub(super) const KEYS: &str = "keys";
 /// Name of the file with the keys while it is written.
 pub(super) const NEW_KEYS: &str = "keys.new";
 /// Name of the file that the daemon locks.
-pub(super) const LOCK: &str = "lock";
+pub(super) const LOCK: &str = DAEMON_LOCK;
 
 /// An open folder of root or this user. No other user can change the folders above it.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! The segment that a daemon has announced.
 
-use crate::publish::found::{Published, read};
-use crate::publish::legacy::{HWLOC_ENDING, files_beside};
-use crate::publish::{FileId, Publication, PublishOptions, PublisherState, id_of, mode_of};
+use super::left::is_left;
+use crate::publish::found::read;
+use crate::publish::legacy::{FOR_HWLOC, files_beside};
+use crate::publish::{Address, FileId, Publication, PublishOptions, boot_id, id_of, mode_of};
 use std::fs;
 use std::path::{Path, PathBuf};
 use topobroker_layout::header::{HEADER_LEN, segment_len};
@@ -37,17 +38,25 @@ impl Served {
     pub(super) fn left(folder: &Path, archive: &[u8], options: &PublishOptions) -> Option<Self> {
         let lines = fs::read_to_string(Keys::file_in(&folder.into())).ok()?;
         let file = Keys::from_lines(&lines).ok()?.path()?.to_owned();
-        let Published { publisher, mode, size, .. } = read(&file).ok()?;
-        let has = |ending: &str| {
-            files_beside(&file).iter().any(|it| it.to_string_lossy().ends_with(ending))
+        let published = read(&file).ok()?;
+        let header = published.header.as_ref().ok()?;
+        let beside = files_beside(&file);
+        let has = |ending: &str| beside.iter().any(|it| it.to_string_lossy().ends_with(ending));
+        let has_address = match options.address {
+            Address::At(address) => header.address == address,
+            Address::Anywhere => header.address == 0,
+            Address::Usual => header.address != 0,
         };
-        let is_alike = publisher == PublisherState::Gone
-            && mode == mode_of(options)
-            && has(HWLOC_ENDING) == options.legacy
+        let is_alike = is_left(&published)
+            && boot_id().is_ok_and(|id| id == header.boot_id)
+            && (header.scope, header.source) == (options.scope, options.source)
+            && has_address
+            && published.mode == mode_of(options)
             // What is in the slots depends on options for the guard, too.
             && !options.guard
+            && FOR_HWLOC.into_iter().all(|ending| has(ending) == options.legacy)
             && (options.legacy || !has(SLOTS_ENDING))
-            && size == segment_len(archive.len()) as u64
+            && published.size == segment_len(archive.len()) as u64
             && fs::read(&file).ok()?.get(HEADER_LEN..).is_some_and(|it| it.starts_with(archive));
         is_alike.then(|| Self::found(file, lines, None))
     }

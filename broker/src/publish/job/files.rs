@@ -169,9 +169,9 @@ fn start_beside(base_file: &Path) -> PathBuf {
 /// Removes all jobs over the topology of a file, because the topology is withdrawn.
 pub(in crate::publish) fn remove_all(base_file: &Path) {
     for (_, file) in all_files(&starts_beside(base_file)).unwrap_or_default() {
+        legacy::remove_beside(&file);
         // This fails if the job is another user's. Without its topology the job is of no use.
         let _ = fs::remove_file(&file);
-        legacy::remove_beside(&file);
     }
 }
 
