@@ -23,9 +23,9 @@ pub enum Whose {
     Everybody,
 }
 
-/// Removes from a folder segments whose publisher is gone, jobs whose launcher is gone, and the files for hwloc
-/// beside them: those of killed processes and of an earlier boot. What the keys of the folder or a process
-/// that has just discovered the node name stays.
+/// Removes from a folder segments whose publisher is gone, jobs whose launcher is gone, and their files for hwloc. A
+/// segment stays if the keys of the folder name it, or a ballot that is in use, or if the launcher of a job over it may
+/// still run.
 ///
 /// It looks at the names in the folder, and opens only files of topobroker. Errors are not reported: whoever
 /// sweeps next tries again.

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Optional
 
 import pytest
 import topobroker
-from conftest import Machine
+from conftest import Machine, Python
 from machines import gpu_node
 from topobroker import Binding, Set, Topology, bind_this_rank
 from topobroker._gpus import Gpu, named
@@ -397,3 +397,27 @@ def test_gpus_without_near_pus_in_the_cgroup_take_the_nearest(gpus: Topology) ->
     bindings = [plan(view, torchrun(rank, 8)) for rank in range(8)]
     assert all(it.cpus for it in bindings)
     assert _all(bindings) <= view.cpuset
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 or not os.path.exists("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), reason="needs root and cgroups of version 1"
+)
+def test_more_ranks_than_the_quota_is_enough_for_are_noted(python: Python) -> None:
+    code = """
+import os, topobroker
+folder = f"/sys/fs/cgroup/cpu/topobroker-python-{os.getpid()}"
+assert topobroker.cpu_quota() is None
+os.mkdir(folder)
+try:
+    for file, text in [("cpu.cfs_quota_us", 150000), ("cpu.cfs_period_us", 100000), ("tasks", os.getpid())]:
+        with open(f"{folder}/{file}", "w") as written:
+            written.write(str(text))
+    assert topobroker.cpu_quota() == 1.5
+    notes = lambda size: [it for it in topobroker.bind_this_rank(0, size, dry_run=True).reasons if "quota" in it]
+    assert notes(1) == [] and len(notes(2)) == 1 and "1.50 PUs" in notes(2)[0], notes(2)
+finally:
+    with open("/sys/fs/cgroup/cpu/tasks", "w") as written:
+        written.write(str(os.getpid()))
+    os.rmdir(folder)
+"""
+    python(code, "machine")

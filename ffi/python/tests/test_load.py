@@ -70,7 +70,7 @@ def test_a_segment_stays_as_long_as_the_process_that_discovered_it(discoverer: s
     assert owner.stdout is not None
     file = Path(owner.stdout.readline().strip())
     # Those that came at the same time have asked a discoverer too.
-    other = "import topobroker._load as own; print(own._discover().keys['TOPOBROKER_FILE'])"
+    other = "import topobroker, topobroker._load as own; own._discover(); print(topobroker.adopt().keys['TOPOBROKER_FILE'])"
     for words in (code, other):
         ran = subprocess.run([sys.executable, "-c", words], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
         assert ran.stdout.strip() == str(file)

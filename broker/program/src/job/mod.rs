@@ -4,6 +4,7 @@
 mod exec;
 mod gpus;
 mod groups;
+mod limits;
 mod locality;
 mod named;
 mod nics;
@@ -20,6 +21,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use exec::Exec;
 use gpus::Gpus;
 use groups::Groups;
+use limits::{beyond_cgroup, beyond_quota};
 use locality::Locality;
 use named::JobName;
 use nics::{Nics, warn};
@@ -34,7 +36,7 @@ use topobroker_process::with_causes;
 use topobroker_reader::{
     Adopted, Keys, Object, ObjectType, View,
     devices::NicChoice,
-    jobs::{Cgroup, CpuQuota, JobRank, cgroup_view},
+    jobs::{JobRank, cgroup_view},
 };
 
 /// Add, list and remove jobs over the adopted topology, or show their binding
@@ -307,27 +309,6 @@ impl Add {
         let last = last.with_context(|| format!("--first-rank {first}: ranks are below 2^32"))?;
         Ok((first..last).zip(sets).collect())
     }
-}
-
-/// What is to be said of a job with PUs that the cgroup of this process does not leave it.
-fn beyond_cgroup(view: &View<'_>) -> anyhow::Result<Option<String>> {
-    let Some(cgroup) = Cgroup::of_this_process()? else { return Ok(None) };
-    let pus = view.topology().root().cpuset().unwrap_or_default();
-    let is_beyond = view.topology().is_this_system() && !pus.is_included_in(&cgroup.cpus);
-    let list = |set: &Set| set.to_text(Format::List);
-    Ok(is_beyond.then(|| {
-        format!(
-            "it has the PUs {}, and the cgroup {} leaves {}: ranks that are started here cannot be bound to the others",
-            list(&pus),
-            cgroup.path,
-            list(&cgroup.cpus)
-        )
-    }))
-}
-
-/// What is to be said of more ranks than the quota of the cgroup of this process is enough for.
-fn beyond_quota(ranks: usize) -> anyhow::Result<Option<String>> {
-    Ok(CpuQuota::of_this_process()?.and_then(|quota| quota.note(ranks, "ranks")))
 }
 
 /// Limit of the size of a file of ranks in bytes: some hundred times the size for the ranks of a
