@@ -119,7 +119,7 @@ impl Serving<'_> {
             let published = if looks || is_gone { self.publish(is_gone) } else { Ok(()) };
             match published {
                 Ok(()) => {
-                    if looks {
+                    if looks || is_gone {
                         watched.remember();
                     }
                     if !is_intact {
