@@ -232,7 +232,7 @@ fn hwloc_reads_another() -> bool {
             |keys: String| value("HWLOC_XMLFILE")?.strip_prefix(&keys)?.strip_prefix('+').map(drop);
         value(keys).and_then(is_next_to).is_some()
     };
-    hwloc::is_told_what_to_load()
+    hwloc::reads_other_source()
         && !["TOPOBROKER_FILE", "TOPOBROKER_JOB"].into_iter().any(of_launcher)
 }
 

@@ -16,11 +16,9 @@ mod version;
 
 pub use capture::{CaptureError, capture};
 pub use difference::{Difference, PatchError};
-pub(crate) use load::is_told_how_to_load;
 pub(crate) use load::load_as;
-pub use load::{
-    HwlocLoadError, Input, LoadOptions, Plugins, export_v1, is_told_what_to_load, load,
-};
+pub(crate) use load::loads_by_other_means;
+pub use load::{HwlocLoadError, Input, LoadOptions, Plugins, export_v1, load, reads_other_source};
 pub use shmem::{AdoptedHwloc, adopt_shmem, shmem_length, write_shmem};
 pub use topobroker_layout::type_filter::TypeFilter;
 pub use topology::HwlocTopology;

@@ -129,7 +129,7 @@ enum Shared {
 
 /// Finds the segment that others have discovered, else discovers for all.
 fn shared(owner: Option<u32>) -> Result<Shared, LoadError> {
-    if hwloc::is_told_how_to_load() {
+    if hwloc::loads_by_other_means() {
         return Ok(Shared::Own(discovered()?, Source::Loaded));
     }
     let Some(election) = Election::enter() else {

@@ -157,19 +157,19 @@ const SOURCES: [&str; 5] = [
 
 /// Whether the environment makes hwloc read something other than this machine.
 #[must_use]
-pub fn is_told_what_to_load() -> bool {
+pub fn reads_other_source() -> bool {
     SOURCES.into_iter().any(|name| std::env::var_os(name).is_some())
 }
 
 /// Whether the environment makes hwloc load this machine by other means than usually.
 #[must_use]
-pub(crate) fn is_told_how_to_load() -> bool {
-    is_told_what_to_load() || std::env::var_os("HWLOC_COMPONENTS").is_some()
+pub(crate) fn loads_by_other_means() -> bool {
+    reads_other_source() || std::env::var_os("HWLOC_COMPONENTS").is_some()
 }
 
 /// Whether hwloc discovers this machine, and does not read a description from its environment.
 fn is_discovered(input: &Input) -> bool {
-    cfg!(target_os = "linux") && *input == Input::ThisMachine && !is_told_how_to_load()
+    cfg!(target_os = "linux") && *input == Input::ThisMachine && !loads_by_other_means()
 }
 
 /// The saved file system that hwloc reads.
