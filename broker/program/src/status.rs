@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use topobroker::hwloc::library_version;
-
 use topobroker::node::daemon::looked;
 use topobroker::node::status::{Published, PublisherState, published};
 use topobroker_reader::Keys;

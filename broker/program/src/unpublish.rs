@@ -7,7 +7,7 @@ use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::node::close_all;
-use topobroker::node::daemon::{clear_after_killed, looked, was_killed};
+use topobroker::node::daemon::{clear_after_killed, is_served, was_killed};
 use topobroker::node::status::{self, Published, PublisherState};
 use topobroker::publish::SHM_FOLDER;
 use topobroker::publish::job::{remove_orphans, sweep_beside};
@@ -56,8 +56,7 @@ impl Unpublish {
                 let stays = format!("{}: is no segment, and stays", name());
                 return Err(anyhow::Error::from(error).context(stays));
             }
-            let folder = file.parent().filter(|_| published.is_announced() && !self.force);
-            if folder.is_some_and(|folder| looked(folder).is_some()) {
+            if !self.force && published.is_announced() && is_served(file) {
                 bail!(
                     "{}: a daemon serves it, and would publish it again: stop the daemon, or give --force",
                     name()
@@ -122,10 +121,12 @@ impl Unpublish {
     /// Whether the options select a segment for removal.
     fn covers(&self, published: &Published) -> bool {
         // Earlier generations in the folder of a daemon are kept for jobs, and are its business.
-        let folder = published.file.parent();
-        let is_served = || folder.is_some_and(|folder| looked(folder).is_some());
-        let is_left = || !published.is_announced() || folder.is_some_and(was_killed);
-        let is_gone = published.publisher == PublisherState::Gone && !is_served() && is_left();
+        let is_left = || {
+            let folder = published.file.parent();
+            !is_served(&published.file)
+                && (!published.is_announced() || folder.is_some_and(was_killed))
+        };
+        let is_gone = published.publisher == PublisherState::Gone && is_left();
         self.all || is_gone || published.is_abandoned()
     }
 }

@@ -84,10 +84,6 @@ pub fn with_facts_of_now(
     root: &Root,
 ) -> Result<Option<AlignedVec>, EncodeError> {
     let mut machine = describe(topology);
-    let facts = |objects: &[Object]| -> Vec<BTreeSet<(String, String)>> {
-        objects.iter().map(|object| object.facts.iter().cloned().collect()).collect()
-    };
-    let before = facts(&machine.objects);
     let published: Vec<Object> = machine.objects.clone();
     refresh_facts(&mut machine.objects, root);
     // A process in another network namespace sees other interfaces, which may have the same names.
@@ -96,8 +92,19 @@ pub fn with_facts_of_now(
             object.facts = published.get(place).map(|it| it.facts.clone()).unwrap_or_default();
         }
     }
-    let has_changed = before != facts(&machine.objects);
+    let has_changed = sorted_facts(&published) != sorted_facts(&machine.objects);
     has_changed.then(|| encode::to_bytes(&machine)).transpose()
+}
+
+/// The facts of each object, sorted: what is compared to know whether facts have changed.
+#[must_use]
+pub fn sorted_facts(objects: &[Object]) -> Vec<Vec<(String, String)>> {
+    let of = |object: &Object| {
+        let mut facts = object.facts.clone();
+        facts.sort();
+        facts
+    };
+    objects.iter().map(of).collect()
 }
 
 /// Whether a network interface, or the port of an OpenFabrics device, is seen here: that of the same PCI device. True of
@@ -124,7 +131,7 @@ fn is_here(objects: &[Object], place: usize, root: &Root) -> bool {
 }
 
 /// Replaces the facts of GPUs that change by what drivers of this node say now. To ask a driver takes a second if
-/// nobody uses the GPUs.
+/// the GPUs are idle.
 pub fn refresh_driver_facts(objects: &mut [Object], root: &Root) {
     let gpus = if root.is_of_this_node() { gpus(objects) } else { Vec::new() };
     if !gpus.is_empty() {

@@ -8,7 +8,9 @@ mod registerable;
 mod root;
 mod subnets;
 
-pub use facts::{CHANGING, add_facts, refresh_driver_facts, refresh_facts, with_facts_of_now};
+pub use facts::{
+    CHANGING, add_facts, refresh_driver_facts, refresh_facts, sorted_facts, with_facts_of_now,
+};
 pub use limits::{LockLimit, MemoryLock, Process, locked_memory};
 pub use registerable::{Registerable, RegisterableError, registerable_memory};
 pub use root::Root;

@@ -29,7 +29,8 @@ pub const HWLOC_ENDING: &str = "+hwloc";
 
 /// Endings of the file names, after the name of the segment or job. No name of a job contains the
 /// `+`. The last ones are those of the slots for the guard and of links.
-const ENDINGS: [&str; 5] = [HWLOC_ENDING, "+xml2", "+xml1", SLOTS_ENDING, ToldLinks::ENDING];
+const ENDINGS: [&str; 5] =
+    [FOR_HWLOC[0], FOR_HWLOC[1], FOR_HWLOC[2], SLOTS_ENDING, ToldLinks::ENDING];
 
 /// The endings of the files that `legacy` asks for.
 pub(crate) const FOR_HWLOC: [&str; 3] = [HWLOC_ENDING, "+xml2", "+xml1"];
@@ -63,7 +64,7 @@ pub(super) fn publish(
         let options = LoadOptions { flags, filters };
         hwloc::load(&Input::XmlText(text.clone()), &options)
     };
-    let [segment, xml2, xml1, ..] = ENDINGS.map(|ending| with_ending(beside, ending));
+    let [segment, xml2, xml1] = FOR_HWLOC.map(|ending| with_ending(beside, ending));
     let mut made = Made::default();
     let (address, size) = write_segment(&load(pmix_filters())?, &segment, mode)?;
     made.files.push(segment.clone());

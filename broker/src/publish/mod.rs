@@ -29,7 +29,7 @@ pub(crate) use store::memfd::{memfds, processes};
 pub(crate) use store::named;
 pub use store::shm::FOLDER as SHM_FOLDER;
 pub(crate) use sweep::{DAEMON_LOCK, kept};
-pub use sweep::{Whose, sweep};
+pub use sweep::{Whose, YOUNG, sweep};
 
 use at_exit::forget;
 use legacy::Legacy;

@@ -66,7 +66,7 @@ pub(crate) fn kept() -> Duration {
 }
 
 /// How long others may look for what a process of another user has discovered, although it is gone.
-const YOUNG: Duration = Duration::from_secs(15);
+pub const YOUNG: Duration = Duration::from_secs(15);
 
 struct Sweeping<'a> {
     folder: &'a Path,
@@ -133,15 +133,11 @@ impl Sweeping<'_> {
         };
         // The endings come after the jobs in the order of names.
         for file in self.names.iter().rev().filter(is_with).map(|name| self.folder.join(name)) {
-            self.remove_of(&file, |found| found == owner);
-        }
-    }
-
-    fn remove_of(&self, file: &Path, is_meant: impl Fn(u32) -> bool) {
-        if let Ok(metadata) = fs::symlink_metadata(file)
-            && is_meant(metadata.uid())
-        {
-            remove_if(file, id_of(&metadata));
+            if let Ok(metadata) = fs::symlink_metadata(&file)
+                && metadata.uid() == owner
+            {
+                remove_if(&file, id_of(&metadata));
+            }
         }
     }
 }

@@ -27,10 +27,18 @@ pub(crate) fn adopt(py: Python<'_>) -> PyResult<PyTopology> {
     py.detach(topobroker_reader::adopt).map(whole).map_err(not_adopted)
 }
 
-/// What the cgroup of this process leaves of what it has adopted, as hwloc would find it here. Like the
+/// The topology that this process has adopted; None if it has not.
+#[pyfunction]
+pub(crate) fn adopted() -> Option<PyTopology> {
+    topobroker_reader::adopted().map(whole)
+}
+
+/// What the cgroup of this process leaves of the adopted topology, as hwloc would find it here. Like the
 /// topology itself, it is found once in a process.
-fn usable(adopted: &'static Adopted) -> PyResult<PyTopology> {
+#[pyfunction]
+pub(crate) fn _usable(py: Python<'_>) -> PyResult<PyTopology> {
     static PART: OnceLock<View<'static>> = OnceLock::new();
+    let adopted = py.detach(topobroker_reader::adopt).map_err(not_adopted)?;
     let part = match PART.get() {
         Some(part) => part,
         None => {
@@ -39,18 +47,6 @@ fn usable(adopted: &'static Adopted) -> PyResult<PyTopology> {
         }
     };
     Ok(PyTopology(Kept::<OfTopology>::adopted(part.topology())))
-}
-
-/// The topology that this process has adopted; None if it has not.
-#[pyfunction]
-pub(crate) fn adopted() -> Option<PyTopology> {
-    topobroker_reader::adopted().map(whole)
-}
-
-/// What the cgroup of this process leaves of the adopted topology.
-#[pyfunction]
-pub(crate) fn _usable(py: Python<'_>) -> PyResult<PyTopology> {
-    usable(py.detach(topobroker_reader::adopt).map_err(not_adopted)?)
 }
 
 /// How many PUs the processes of the cgroup of this process can keep busy all the time: the quota of

@@ -11,8 +11,9 @@ use std::time::Duration;
 use topobroker::findings;
 use topobroker::hwloc::{BUILT_WITH, library_version};
 use topobroker::linux::{Process, Root, locked_memory};
-use topobroker::node::daemon::{looked, was_killed};
+use topobroker::node::daemon::{is_served, looked, was_killed};
 use topobroker::node::status::{Published, PublisherState, published};
+use topobroker::publish::YOUNG;
 use topobroker_process::with_causes;
 use topobroker_reader::jobs::{CpuQuota, Job, Situation};
 use topobroker_reader::{AdoptError, Keys, KeysError, Placement, adopt};
@@ -166,12 +167,10 @@ fn daemon() -> Answer {
 fn left_behind() -> Option<Answer> {
     let all = published(&with_daemons(&[])).ok()?;
     let me = rustix::process::geteuid().as_raw();
-    // What a process has discovered for others stays for a while.
-    let is_old = |it: &Published| it.age() > Duration::from_secs(15);
-    let is_served =
-        |it: &Published| it.file.parent().is_some_and(|folder| looked(folder).is_some());
     let is_left = |it: &&Published| {
-        it.owner == me && it.publisher == PublisherState::Gone && is_old(it) && !is_served(it)
+        let is_gone = it.owner == me && it.publisher == PublisherState::Gone;
+        // What a process has discovered for others stays for a while.
+        is_gone && it.age() > YOUNG && !is_served(&it.file)
     };
     let files: Vec<String> =
         all.iter().filter(is_left).map(|it| it.file.display().to_string()).collect();

@@ -29,7 +29,6 @@ pub(super) struct Metrics {
     folder: PathBuf,
     /// Each write replaces the whole file.
     file: PathBuf,
-    counts: Counts,
     /// Whether the file could not be written last time: that is said once.
     is_failing: bool,
     /// The segments, and when they were listed: to count who maps them is work in proportion to all
@@ -42,25 +41,18 @@ const OLD: Duration = Duration::from_secs(30);
 
 impl Metrics {
     pub(super) fn new(folder: &Path, file: &Path) -> Self {
-        Self {
-            folder: folder.to_owned(),
-            file: file.to_owned(),
-            counts: Counts::default(),
-            is_failing: false,
-            listed: None,
-        }
+        Self { folder: folder.to_owned(), file: file.to_owned(), is_failing: false, listed: None }
     }
 
-    /// Notes what has happened, and tells it.
-    pub(super) fn note(&mut self, change: impl FnOnce(&mut Counts)) {
-        change(&mut self.counts);
+    /// Lists the segments again, because something has happened, and writes the file.
+    pub(super) fn write_anew(&mut self, counts: Counts) {
         self.listed = None;
-        self.tell();
+        self.write(counts);
     }
 
     /// Writes the file.
-    pub(super) fn tell(&mut self) {
-        let text = self.text();
+    pub(super) fn write(&mut self, counts: Counts) {
+        let text = self.text(counts);
         let file = &self.file;
         let written = whole_file::replace(file, text.as_bytes());
         let was_failing = std::mem::replace(&mut self.is_failing, written.is_err());
@@ -78,7 +70,7 @@ impl Metrics {
     }
 
     /// The metrics in the text format of Prometheus, which knows no `# UNIT`, no `info` and no `# EOF`.
-    fn text(&mut self) -> String {
+    fn text(&mut self, counts: Counts) -> String {
         let is_new = self.listed.as_ref().is_some_and(|(when, _)| when.elapsed() < OLD);
         if !is_new {
             let all = status::published(std::slice::from_ref(&self.folder)).unwrap_or_default();
@@ -86,7 +78,7 @@ impl Metrics {
             self.listed = Some((Instant::now(), own.collect()));
         }
         let segments = self.listed.as_ref().map_or(&[][..], |(_, segments)| segments);
-        text(self.counts, segments)
+        text(counts, segments)
     }
 }
 

@@ -57,7 +57,8 @@ impl Serve {
         let folder =
             Folder::take(&self.folder.clone().unwrap_or_else(|| Keys::run_folder().into()))?;
         let metrics = self.metrics.as_ref().map(|file| Metrics::new(folder.path(), file));
-        let mut serving = Serving { options: &self, folder, metrics, published: None, repairs: 0 };
+        let mut serving =
+            Serving { options: &self, folder, metrics, published: None, counts: Counts::default() };
         let served = serving.serve(signals);
         serving.metrics.iter().for_each(Metrics::end);
         if let Some(file) = self.cdi.as_ref().filter(|_| !self.keep) {
@@ -84,8 +85,7 @@ struct Serving<'a> {
     metrics: Option<Metrics>,
     /// What processes find now.
     published: Option<Description>,
-    /// How often files of the folder had been removed.
-    repairs: u64,
+    counts: Counts,
 }
 
 impl Serving<'_> {
@@ -133,7 +133,7 @@ impl Serving<'_> {
                 }
             }
             let _ = notify(&self.status());
-            self.metrics.iter_mut().for_each(Metrics::tell);
+            self.metrics.iter_mut().for_each(|it| it.write(self.counts));
         }
         let _ = notify("STOPPING=1\n");
         Ok(())
@@ -179,9 +179,7 @@ impl Serving<'_> {
     }
 
     fn count_repair(&mut self) {
-        self.repairs += 1;
-        let repairs = self.repairs;
-        self.note(|counts| counts.repairs = repairs);
+        self.note(|counts| counts.repairs += 1);
         self.say("files of this folder had been removed, and are put back", &[]);
     }
 
@@ -194,13 +192,12 @@ impl Serving<'_> {
     }
 
     fn note(&mut self, change: impl FnOnce(&mut Counts)) {
-        if let Some(metrics) = &mut self.metrics {
-            metrics.note(change);
-        }
+        change(&mut self.counts);
+        self.metrics.iter_mut().for_each(|it| it.write_anew(self.counts));
     }
 
     fn status(&self) -> String {
-        let repairs = match self.repairs {
+        let repairs = match self.counts.repairs {
             0 => String::new(),
             count => format!(", put back {count} times"),
         };

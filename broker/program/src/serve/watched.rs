@@ -3,7 +3,7 @@
 use crate::input::Input;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use topobroker::linux::{Root, refresh_driver_facts, refresh_facts};
+use topobroker::linux::{Root, refresh_driver_facts, refresh_facts, sorted_facts};
 use topobroker::node::daemon::fingerprint;
 use topobroker_layout::description::{Description, Object};
 
@@ -18,12 +18,9 @@ pub(super) struct Watched {
     /// The published objects, with the facts that they had at the last look.
     objects: Option<Vec<Object>>,
     /// These facts, if they differed from those that are published.
-    differed: Option<Facts>,
+    differed: Option<Vec<Vec<(String, String)>>>,
     driver_asked: Instant,
 }
-
-/// The facts of each object, sorted.
-type Facts = Vec<Vec<(String, String)>>;
 
 /// How long what a driver said is taken to be true: asking it may start it.
 const DRIVER: Duration = Duration::from_secs(60);
@@ -61,7 +58,8 @@ impl Watched {
             refresh_driver_facts(objects, root);
             self.driver_asked = Instant::now();
         }
-        let now = Some(sorted(objects)).filter(|now| *now != sorted(&published.objects));
+        let now =
+            Some(sorted_facts(objects)).filter(|now| *now != sorted_facts(&published.objects));
         let is_steady = now.is_some() && now == self.differed;
         self.differed = now;
         is_steady
@@ -73,13 +71,4 @@ impl Watched {
         seen.clone_from(now);
         (self.objects, self.differed) = (None, None);
     }
-}
-
-fn sorted(objects: &[Object]) -> Facts {
-    let of = |object: &Object| {
-        let mut facts = object.facts.clone();
-        facts.sort();
-        facts
-    };
-    objects.iter().map(of).collect()
 }

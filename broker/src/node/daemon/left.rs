@@ -19,7 +19,13 @@ pub fn looked(folder: &Path) -> Option<Duration> {
     fs::symlink_metadata(folder.join(LOCK)).ok()?.modified().ok()?.elapsed().ok()
 }
 
-/// Whether the daemon of a folder was killed: its lock file is there, and nobody has locked it.
+/// Whether a segment is in the folder of a daemon that runs: then it is the daemon's business.
+#[must_use]
+pub fn is_served(segment: &Path) -> bool {
+    segment.parent().is_some_and(|folder| looked(folder).is_some())
+}
+
+/// Whether the daemon of a folder was killed: its lock file is there, and is not locked.
 pub fn was_killed(folder: &Path) -> bool {
     lock_of_killed(folder).is_some()
 }

@@ -10,7 +10,7 @@ mod own_folder;
 mod served;
 
 pub use error::DaemonError;
-pub use left::{clear_after_killed, looked, was_killed};
+pub use left::{clear_after_killed, is_served, looked, was_killed};
 
 use crate::publish::{Publication, PublishOptions, is_at, job, remove};
 use left::left_in;
@@ -116,14 +116,11 @@ impl Folder {
         let times = Timestamps { last_access: NOW, last_modification: NOW };
         let _ = rustix::fs::futimens(&self.lock, &times);
         let keys = fs::read_to_string(self.folder.path.join(KEYS)).ok();
-        is_at(&self.lock, &self.folder.path.join(LOCK))
-            && self
-                .current
-                .as_ref()
-                .is_some_and(|it| keys == Some(it.lines.clone()) && it.is_there())
+        let is_whole = |it: &Served| keys.as_ref() == Some(&it.lines) && it.is_there();
+        self.is_owned() && self.current.as_ref().is_some_and(is_whole)
     }
 
-    /// Puts back what somebody has removed or replaced in the folder: the folder, its lock and the keys. Returns
+    /// Puts back what was removed or replaced: the folder, its lock and the keys. Returns
     /// whether the announced segment is gone and has to be published again.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ pub(super) struct Served {
     pub(super) lines: String,
     id: Option<FileId>,
     /// Its files for hwloc.
-    beside: Vec<PathBuf>,
+    for_hwloc: Vec<PathBuf>,
     /// `None` if an earlier daemon has published it.
     publication: Option<Publication>,
 }
@@ -30,18 +30,19 @@ impl Served {
 
     fn found(file: PathBuf, lines: String, publication: Option<Publication>) -> Self {
         let id = fs::symlink_metadata(&file).ok().map(|it| id_of(&it));
-        let beside = files_beside(&file);
-        Self { file, lines, id, beside, publication }
+        let for_hwloc = files_beside(&file);
+        Self { file, lines, id, for_hwloc, publication }
     }
 
     /// What the keys of a folder name, if it was left to the next daemon and is what would be published now.
     pub(super) fn left(folder: &Path, archive: &[u8], options: &PublishOptions) -> Option<Self> {
         let lines = fs::read_to_string(Keys::file_in(&folder.into())).ok()?;
         let file = Keys::from_lines(&lines).ok()?.path()?.to_owned();
-        let published = read(&file).ok()?;
+        let served = Self::found(file, lines, None);
+        let published = read(&served.file).ok()?;
         let header = published.header.as_ref().ok()?;
-        let beside = files_beside(&file);
-        let has = |ending: &str| beside.iter().any(|it| it.to_string_lossy().ends_with(ending));
+        let has =
+            |ending: &str| served.for_hwloc.iter().any(|it| it.to_string_lossy().ends_with(ending));
         let has_address = match options.address {
             Address::At(address) => header.address == address,
             Address::Anywhere => header.address == 0,
@@ -57,14 +58,14 @@ impl Served {
             && FOR_HWLOC.into_iter().all(|ending| has(ending) == options.legacy)
             && (options.legacy || !has(SLOTS_ENDING))
             && published.size == segment_len(archive.len()) as u64
-            && fs::read(&file).ok()?.get(HEADER_LEN..).is_some_and(|it| it.starts_with(archive));
-        is_alike.then(|| Self::found(file, lines, None))
+            && fs::read(&served.file).ok()?.get(HEADER_LEN..).is_some_and(|it| it.starts_with(archive));
+        is_alike.then_some(served)
     }
 
     /// Whether the segment and its files are those that were announced.
     pub(super) fn is_there(&self) -> bool {
         let id = fs::symlink_metadata(&self.file).ok().map(|it| id_of(&it));
-        id.is_some() && id == self.id && self.beside.iter().all(|file| file.exists())
+        id.is_some() && id == self.id && self.for_hwloc.iter().all(|file| file.exists())
     }
 
     /// Leaves the removal of the segment to the caller, and returns its file.

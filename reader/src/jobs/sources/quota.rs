@@ -45,17 +45,11 @@ impl CpuQuota {
         self.quota_us as f64 / self.period_us as f64
     }
 
-    /// Whether a number of PUs that are always busy need more than the quota.
-    #[must_use]
-    pub fn is_less_than_pus(&self, pus: usize) -> bool {
-        u128::from(self.quota_us) < pus as u128 * u128::from(self.period_us)
-    }
-
     /// What is to be said of a number of ranks or threads that all run at once: `None` if the quota is
     /// enough for them.
     #[must_use]
     pub fn note(&self, count: usize, what: &str) -> Option<String> {
-        let is_short = self.is_less_than_pus(count);
+        let is_short = u128::from(self.quota_us) < count as u128 * u128::from(self.period_us);
         is_short
             .then(|| alloc::format!("{count} {what} want more than {self}: they will wait for it"))
     }
