@@ -4,6 +4,7 @@
 
 mod allowed;
 mod ancestry;
+mod dealing;
 mod links;
 mod names;
 mod nccl;

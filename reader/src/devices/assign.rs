@@ -3,12 +3,13 @@
 
 use super::candidates::NicChoice;
 use super::near::{Nearness, farthest};
+use super::spread::{Alike, Cost, spread};
 use crate::object::Object;
 use crate::topology::Topology;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use topobroker_layout::attributes::BusId;
+use topobroker_layout::attributes::{BusId, OsDeviceKind};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
@@ -30,16 +31,25 @@ pub enum RankDevice {
     Gpu,
 }
 
-/// How good a device is for a rank, the best first: what is between it and the device that it should
-/// be beside, the nearness to the PUs, the latency of memory, the rate.
-type Merit = (u8, u8, u64, Reverse<u64>);
+/// How far a device is from a rank: what is between it and the device that it should be beside, the nearness
+/// to the PUs, the latency of memory. They are the digits of one number, so that sums have the same order.
+type Distance = Cost;
 
 impl<'a> Topology<'a> {
     /// Deals devices to ranks: to each rank, in their order, `per_rank` of those that are best for it.
-    /// The best are the nearest ones, then those of the least latency of memory, then those of the
-    /// highest rate. Of devices that are equally good, a rank gets the ones that the fewest ranks
-    /// have so far (a GPU counts once for as many ranks as it has MIG instances), then those of the lowest PCI bus id. Ranks that a device is local to have their turn
-    /// before all others, so that a rank to which all are equal does not take the only one of another.
+    ///
+    /// The nearest ones are the best: those with the least between them and the device that they should be
+    /// beside, then those nearest to the PUs, then those of the least latency of memory.
+    ///
+    /// NICs are shared: a rank gets the nearest ones; of equally near ones those of the highest rate, then
+    /// those that the fewest ranks have so far. Ranks that a NIC is local to have their turn before all others,
+    /// so that a rank to which all are equal does not take the only one of another.
+    ///
+    /// GPUs, and other devices, are not: ranks share one only if there are more ranks than devices, and then
+    /// evenly. Of all such ways, ranks get the devices with which they are the nearest to all theirs together;
+    /// of equal ways, the first ranks have the devices of the lowest bus ids. A GPU with MIG instances counts as
+    /// many as it has instances. If a rank gets several, these are the nearest of those that the fewest ranks
+    /// have, and then those that have the most bandwidth to its first ones and the least between.
     ///
     /// Returns the devices of the first rank, then those of the second, and so on. If there are fewer
     /// devices than `per_rank`, each rank has all of them.
@@ -64,6 +74,9 @@ impl<'a> Topology<'a> {
     ) -> Vec<Object<'a>> {
         let per_rank = per_rank.min(devices.len());
         let mut dealer = Dealer::new(self, devices);
+        if per_rank == 1 && !dealer.is_shared {
+            return dealer.spread(ranks);
+        }
         let mut given: Vec<Option<Object<'a>>> = vec![None; ranks.len().saturating_mul(per_rank)];
         for is_first_turn in [true, false] {
             for (rank, own) in ranks.iter().zip(given.chunks_mut(per_rank.max(1))) {
@@ -105,6 +118,9 @@ impl<'a> Topology<'a> {
 /// Devices to deal, and what their merit is computed from.
 struct Dealer<'a> {
     topology: Topology<'a>,
+    /// Whether ranks may share a device while another one is idle: NICs.
+    is_shared: bool,
+    /// In the order of bus ids.
     candidates: Vec<Candidate<'a>>,
     /// Objects that devices are attached to, each once.
     places: Vec<Attachment<'a>>,
@@ -121,12 +137,11 @@ struct Candidate<'a> {
     place: usize,
     rate: u64,
     /// How many ranks can have a part of it that no other one has.
-    parts: u32,
-    bus_id: BusId,
+    parts: usize,
     /// Number of ranks that have it.
-    load: u32,
-    /// For the rank whose turn it is.
-    merit: Merit,
+    load: usize,
+    /// From the rank whose turn it is.
+    distance: Distance,
     /// Whether that rank has it.
     is_given: bool,
 }
@@ -140,7 +155,7 @@ struct Attachment<'a> {
     /// From each NUMA node.
     latencies: Vec<Option<u64>>,
     /// For the rank whose turn it is.
-    merit: (u8, u64),
+    distance: (Nearness, u64),
 }
 
 struct Region {
@@ -162,8 +177,10 @@ impl<'a> Dealer<'a> {
             })
         };
         let mut places: Vec<Attachment<'a>> = Vec::new();
+        let mut devices = devices.to_vec();
+        devices.sort_by_key(|it| (it.bus_id().unwrap_or(BusId::LAST), it.id()));
         let mut candidates = Vec::with_capacity(devices.len());
-        for device in devices {
+        for device in &devices {
             let local = device.non_io_ancestor();
             let known = places.iter().position(|place| place.local == local);
             let place = known.unwrap_or_else(|| {
@@ -173,7 +190,7 @@ impl<'a> Dealer<'a> {
                     region: region(local),
                     package: local.ancestor_with_type(ObjectType::Package).map(&mut region),
                     latencies: all_nodes().map(topology.latency_to(local)).collect(),
-                    merit: (0, 0),
+                    distance: (Nearness::Unknown, 0),
                 });
                 places.len() - 1
             });
@@ -181,15 +198,15 @@ impl<'a> Dealer<'a> {
                 device: *device,
                 place,
                 rate: device.link_mbps().unwrap_or(0),
-                parts: u32::try_from(device.mig_instances().count()).unwrap_or(0).max(1),
-                bus_id: device.bus_id().unwrap_or(BusId::LAST),
+                parts: device.mig_instances().count().max(1),
                 load: 0,
-                merit: Merit::default(),
+                distance: 0,
                 is_given: false,
             });
         }
         let nodes = all_nodes().map(&mut region).collect();
-        Self { topology, candidates, places, regions, nodes, own_nodes: Vec::new() }
+        let is_shared = devices.iter().any(is_nic);
+        Self { topology, is_shared, candidates, places, regions, nodes, own_nodes: Vec::new() }
     }
 
     /// Finds out how good each device is for a rank, which has its turn now.
@@ -206,9 +223,10 @@ impl<'a> Dealer<'a> {
                 Beside::Pus(_) => 0,
                 Beside::Device(other) => self.topology.path_class(it.device, other) as u8,
             };
-            let place = self.places.get(it.place);
-            let (nearness, latency) = place.map_or((0, 0), |place| place.merit);
-            (it.merit, it.is_given) = ((class, nearness, latency, Reverse(it.rate)), false);
+            let place = self.places.get(it.place).map(|place| place.distance);
+            let (nearness, latency) = place.unwrap_or((Nearness::Unknown, 0));
+            let latency = u32::try_from(latency).unwrap_or(u32::MAX);
+            (it.distance, it.is_given) = (distance(class, nearness, latency), false);
         }
     }
 
@@ -219,27 +237,70 @@ impl<'a> Dealer<'a> {
         self.own_nodes.clear();
         self.own_nodes.extend(nodes.map(|(node, _)| node));
         for place in &mut self.places {
-            place.merit = place.weigh(set, &self.regions, &self.own_nodes);
+            place.distance = place.weigh(set, &self.regions, &self.own_nodes);
         }
     }
 
     /// Whether a device is local to the rank that has its turn.
     fn has_local(&self) -> bool {
-        self.places.iter().any(|place| place.merit.0 == Nearness::Near as u8)
+        self.places.iter().any(|place| place.distance.0 == Nearness::Near)
     }
 
     /// Gives the rank that has its turn the best device that it does not have.
     fn next(&mut self) -> Option<Object<'a>> {
-        let left = self.candidates.iter_mut().filter(|it| !it.is_given);
-        let best =
-            left.min_by_key(|it| (it.merit, it.load / it.parts, it.bus_id, it.device.id()))?;
+        let own = || self.candidates.iter().filter(|it| it.is_given).map(|it| it.device);
+        let apart = |device: Object<'a>| {
+            let between = own().map(|other| self.topology.path_class(device, other) as u32);
+            let bandwidth = own().map(|other| self.topology.link_bandwidth(device, other));
+            (Reverse(bandwidth.sum::<u64>()), between.sum::<u32>())
+        };
+        let left = self.candidates.iter().enumerate().filter(|(_, it)| !it.is_given);
+        let (best, _) = left.min_by_key(|(place, it)| {
+            let load = it.load / it.parts;
+            match self.is_shared {
+                true => (0, (Reverse(0), 0), it.distance, Reverse(it.rate), load, *place),
+                false => (load, apart(it.device), it.distance, Reverse(0), 0, *place),
+            }
+        })?;
+        let best = self.candidates.get_mut(best)?;
         (best.load, best.is_given) = (best.load + 1, true);
         Some(best.device)
     }
+
+    /// Gives each rank one device.
+    fn spread(mut self, ranks: &[Beside<'a, '_>]) -> Vec<Object<'a>> {
+        let mut groups: Vec<Alike> = Vec::new();
+        for (rank, beside) in ranks.iter().enumerate() {
+            self.weigh(*beside);
+            let costs = || self.candidates.iter().map(|it| it.distance);
+            let known = groups.iter().rposition(|group| group.costs.iter().copied().eq(costs()));
+            let group = known.unwrap_or_else(|| {
+                groups.push(Alike::new(costs().collect()));
+                groups.len() - 1
+            });
+            groups.get_mut(group).into_iter().for_each(|group| group.ranks.push(rank));
+        }
+        let parts: Vec<usize> = self.candidates.iter().map(|it| it.parts).collect();
+        spread(&mut groups, &parts);
+        let mut given: Vec<(usize, usize)> = groups.iter().flat_map(Alike::dealt).collect();
+        given.sort_unstable();
+        let device = |(_, device): (usize, usize)| self.candidates.get(device).map(|it| it.device);
+        given.into_iter().filter_map(device).collect()
+    }
+}
+
+/// Whether messages of many ranks go over a device.
+pub(super) fn is_nic(device: &Object<'_>) -> bool {
+    matches!(device.os_device_kind(), Some(OsDeviceKind::Network | OsDeviceKind::OpenFabrics))
+}
+
+/// The sum of as many distances as a job may have ranks has no carry from one of the three to the next.
+fn distance(class: u8, nearness: Nearness, latency: u32) -> Distance {
+    Distance::from(class) << 80 | Distance::from(nearness as u8) << 56 | Distance::from(latency)
 }
 
 impl Attachment<'_> {
-    fn weigh(&self, set: &Set, regions: &[Region], own_nodes: &[usize]) -> (u8, u64) {
+    fn weigh(&self, set: &Set, regions: &[Region], own_nodes: &[usize]) -> (Nearness, u64) {
         let is_hit = |region: usize| regions.get(region).is_some_and(|region| region.is_hit);
         let has_all = |region: &Region| set.is_included_in(&region.pus);
         let nearness = Nearness::of(
@@ -249,6 +310,6 @@ impl Attachment<'_> {
             || self.package.is_some_and(is_hit),
         );
         let from = own_nodes.iter().map(|node| self.latencies.get(*node).copied().flatten());
-        (nearness as u8, farthest(from).unwrap_or(u64::MAX))
+        (nearness, farthest(from).unwrap_or(u64::MAX))
     }
 }

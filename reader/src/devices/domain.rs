@@ -35,6 +35,8 @@ const MOST: usize = 512;
 const MOST_TOLD: usize = 16;
 
 impl GpuLink {
+    pub(crate) const ALL: [Self; 3] = [Self::NvLink, Self::Xgmi, Self::XeLink];
+
     /// hwloc's name of the matrix of bandwidths.
     #[must_use]
     pub(crate) fn matrix(self) -> &'static str {
@@ -67,22 +69,21 @@ impl<'a> Domains<'a> {
         let number = match gpu.nvlink_domain() {
             Some(name) => self.told.iter().position(|it| *it == name)?,
             None => {
-                let domain = *self.domain.get(self.row(gpu)?)?;
+                let domain = *self.domain.get(row(self.matrix?, gpu)?)?;
                 let told = self.told.iter().take_while(|it| !it.is_empty()).count();
                 Some(told + usize::from(domain)).filter(|_| domain != NONE)?
             }
         };
         u32::try_from(number).ok()
     }
+}
 
-    /// The row of a GPU: its own, or that of another OS device of the same PCI device.
-    fn row(&self, gpu: Object<'a>) -> Option<usize> {
-        let matrix = self.matrix?;
-        matrix.index_of(gpu).or_else(|| {
-            let pci = gpu.pci_device_above()?;
-            matrix.objects().position(|it| it.pci_device_above() == Some(pci))
-        })
-    }
+/// The row of a GPU: its own, or that of another OS device of the same PCI device.
+fn row<'a>(matrix: Distances<'a>, gpu: Object<'a>) -> Option<usize> {
+    matrix.index_of(gpu).or_else(|| {
+        let pci = gpu.pci_device_above()?;
+        matrix.objects().position(|it| it.pci_device_above() == Some(pci))
+    })
 }
 
 /// By row of a matrix: the number of its domain, or [`NONE`].
@@ -138,6 +139,14 @@ impl FirstConnected {
 }
 
 impl<'a> Topology<'a> {
+    /// The bandwidth of the links of their own between two GPUs, in MB/s, as hwloc's matrices have it; 0 if
+    /// there are none, or a switch is between them.
+    pub(super) fn link_bandwidth(self, one: Object<'a>, other: Object<'a>) -> u64 {
+        let matrices = GpuLink::ALL.map(GpuLink::matrix).into_iter();
+        let matrices = matrices.filter_map(|name| self.distances_with_name(name).next());
+        matrices.filter_map(|it| it.value(row(it, one)?, row(it, other)?)).sum()
+    }
+
     /// The NVLink domain over nodes that all GPUs of the node are in ([`Object::nvlink_domain`]); `None`
     /// if they are in none, or in several.
     #[must_use]

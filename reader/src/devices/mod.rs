@@ -29,6 +29,7 @@ mod path;
 mod pci_link;
 mod pci_tree;
 mod ports;
+mod spread;
 
 pub use assign::{Beside, RankDevice};
 pub(crate) use candidates::is_cxi;

@@ -10,7 +10,7 @@ use topobroker_layout::links::{Link, LinkClass, LinkOrigin, VertexId, VertexKind
 
 /// Adds the links between the GPUs, switches and CPUs of matrices.
 pub(super) fn add(parts: &mut Parts<'_>) {
-    for link in [GpuLink::NvLink, GpuLink::Xgmi, GpuLink::XeLink] {
+    for link in GpuLink::ALL {
         let class = match link {
             GpuLink::NvLink => LinkClass::NvLink,
             GpuLink::Xgmi => LinkClass::Xgmi,
