@@ -64,7 +64,7 @@ fuzz_target!(|data: &[u8]| {
     let (map_by, bind_to) = text.split_once(' ').unwrap_or((text, "core"));
     if let Ok(policy) = Policy::parse(map_by, Some(bind_to)) {
         for set in place(topology, &policy, Some(4), &[]).unwrap_or_default() {
-            assert!(set.is_none_or(|set| set.is_included_in(&pus)));
+            assert!(set.cpuset.is_none_or(|set| set.is_included_in(&pus)));
         }
     }
 });

@@ -1,8 +1,9 @@
-//! Ranks of a job over the nodes of a cluster, as `mpirun` of Open MPI 4.1 maps and binds them.
+//! Ranks of a job over the nodes of a cluster, as launchers map, bind and number them.
 
 use std::ops::Range;
 use topobroker::placement::{
-    PlacementError, Policy, PolicyError, mapped_count, place_part, slots, usual_count,
+    MapBy, PlacementError, Policy, Room, Rules, mapped_count, place_on, place_part, slots,
+    usual_count,
 };
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
@@ -24,9 +25,9 @@ pub struct PlacedRank<'a> {
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum PlaceError {
-    /// The policy is none.
+    /// The ranks cannot be placed, whatever the nodes are.
     #[error(transparent)]
-    Policy(#[from] PolicyError),
+    Policy(#[from] PlacementError),
     /// A node cannot be opened.
     #[error(transparent)]
     Open(#[from] ClusterOpenError),
@@ -56,38 +57,73 @@ enum Dealing {
     Each,
 }
 
-/// Places ranks on nodes, in their order. Policies are those of one node; `node` deals ranks to nodes
-/// in turn, `:SPAN` maps to the objects of all nodes as if they were one, and others fill a node
-/// before the next one. A node has a slot for each core, or for each PU if ranks are mapped by or bound to
-/// PUs; with `PE=N`, a rank takes N. Without a number of ranks, there are as many as the policy makes on
-/// all nodes together.
+/// Places ranks on nodes, in their order. Without a number of ranks, there are as many as the policy makes on all
+/// nodes together. A node has a slot for each core, or for each PU if ranks are mapped by or bound to PUs; with
+/// `PE=N`, a rank takes N.
+///
+/// Policies are those of one node; `node` has as many ranks on each node, `:SPAN` maps to the objects of all
+/// nodes as if they were one, and others fill a node before the next one.
 ///
 /// # Errors
 ///
 /// [`PlaceError`].
 pub fn place_on_nodes<'a>(
     nodes: &[ClusterNode<'a>],
-    map_by: &str,
-    bind_to: Option<&str>,
+    policy: &Policy,
     count: Option<usize>,
 ) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
-    let policy = Policy::parse(map_by, bind_to)?;
-    let lower = map_by.to_ascii_lowercase();
-    let dealing = match lower.split(':').next().unwrap_or_default() {
-        "node" => Dealing::InTurn,
-        "ppr" => Dealing::Each,
-        _ if lower.split([':', ',']).any(|part| part == "span") => Dealing::ByObjects,
-        _ => Dealing::Fill,
-    };
     let opened: Vec<NodeTopology<'a>> =
         nodes.iter().map(|node| node.open()).collect::<Result<_, _>>()?;
+    match policy.rules {
+        Rules::Mpirun4 => as_mpirun4(nodes, &opened, policy, count),
+        _ => as_prrte(nodes, &opened, policy, count),
+    }
+}
+
+fn as_prrte<'a>(
+    nodes: &[ClusterNode<'a>],
+    opened: &[NodeTopology<'a>],
+    policy: &Policy,
+    count: Option<usize>,
+) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
+    let archives: Vec<_> = opened.iter().map(NodeTopology::archive).collect();
+    let rooms: Vec<Room<'_>> =
+        archives.iter().map(|it| Room { topology: it.topology(), slots: None }).collect();
+    let placed = place_on(&rooms, policy, count).map_err(|(node, source)| {
+        match node.and_then(|node| nodes.get(node)) {
+            Some(node) => PlaceError::Node { node: node.name().to_owned(), source },
+            None => PlaceError::Policy(source),
+        }
+    })?;
+    if placed.is_empty() {
+        return Err(PlaceError::Nothing { policy: policy.to_string(), nodes: nodes.len() });
+    }
+    let rank = |(rank, placed): (u32, topobroker::placement::PlacedRank<'_>)| {
+        let node = *nodes.get(placed.node)?;
+        Some(PlacedRank { rank, node, cpuset: placed.cpuset })
+    };
+    Ok((0..).zip(placed).filter_map(rank).collect())
+}
+
+fn as_mpirun4<'a>(
+    nodes: &[ClusterNode<'a>],
+    opened: &[NodeTopology<'a>],
+    policy: &Policy,
+    count: Option<usize>,
+) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
+    let dealing = match policy.map {
+        MapBy::Node => Dealing::InTurn,
+        MapBy::Ppr(..) => Dealing::Each,
+        _ if policy.span => Dealing::ByObjects,
+        _ => Dealing::Fill,
+    };
     let (mut room, mut usual, mut mapped) = (Vec::new(), Vec::new(), 0);
-    for node in &opened {
+    for node in opened {
         let archive = node.archive();
         let topology = archive.topology();
-        room.push(slots(topology, &policy).1 / policy.cpus.max(1));
-        usual.push(usual_count(topology, &policy, &[]));
-        mapped += mapped_count(topology, &policy, &[]);
+        room.push(slots(topology, policy).1 / policy.cpus.max(1));
+        usual.push(usual_count(topology, policy, &[]));
+        mapped += mapped_count(topology, policy, &[]);
     }
     let all: usize = usual.iter().sum();
     let wanted = count.unwrap_or(all);
@@ -110,10 +146,10 @@ pub fn place_on_nodes<'a>(
     let dealt = deal(dealing, wanted, &room, &usual);
     let bound = policy.with_usual_binding(count, mapped);
     let mut ranks: Vec<PlacedRank<'a>> = Vec::new();
-    for ((node, opened), own) in nodes.iter().zip(&opened).zip(&dealt) {
+    for ((node, opened), own) in nodes.iter().zip(opened).zip(&dealt) {
         let archive = opened.archive();
         let topology = archive.topology();
-        let placed = place_part(topology, &policy, &bound, own.len(), &[]);
+        let placed = place_part(topology, policy, &bound, own.len(), &[]);
         let mut sets =
             placed.map_err(|source| PlaceError::Node { node: node.name().to_owned(), source })?;
         if dealing == Dealing::ByObjects {

@@ -30,6 +30,7 @@ mod links;
 mod load;
 pub mod ls;
 mod manual;
+mod mapping;
 mod networks;
 mod output;
 mod own_published;

@@ -31,6 +31,22 @@ pub enum PlacementError {
         "{option} {device}: there is no {what}; `topobroker devices --all` lists what there is"
     )]
     NoDevice { option: &'static str, device: String, what: &'static str },
+    /// Fewer devices than each rank is to have.
+    #[error("{device}: there are {found}, expected {expected} or more, as NDEV={expected} says")]
+    FewDevices { device: String, found: usize, expected: usize },
+    /// Ranks are to be bound to a wider object than they are mapped to.
+    #[error(
+        "--bind-to {bind_to}: ranks are mapped to each {map_by}, which is in it; expected {map_by}, or what is in it"
+    )]
+    BindsUpwards { bind_to: &'static str, map_by: &'static str },
+    /// Ranks of several CPUs are to be mapped to an object that has one.
+    #[error(
+        "PE={expected}: a {map_by} is one CPU; map by slot, or by an object that has {expected}"
+    )]
+    MapsTooLow { map_by: &'static str, expected: usize },
+    /// Ranks are to be numbered by objects, and are mapped by none.
+    #[error("--rank-by {rank_by}: {map_by} maps to no objects; expected slot or node")]
+    RanksByObjects { rank_by: &'static str, map_by: String },
     /// Ranks are to be bound to more than what is near their devices.
     #[error(
         "rank {rank}: {object} has PUs that are not near its device; bind to {near} or to what is in it"

@@ -1,13 +1,19 @@
-//! Places the ranks of a job as `mpirun` maps and binds them, and reports bindings as launchers do.
+//! Places the ranks of a job as PRRTE or `mpirun` of Open MPI 4 maps, binds and numbers them, and reports
+//! bindings as launchers do.
 
-mod binder;
-mod device;
+mod devices;
 mod error;
-mod locale;
+mod mpirun4;
+mod objects;
+mod parse;
 mod place;
 mod policy;
+mod prrte;
 pub mod report;
 
 pub use error::PlacementError;
-pub use place::{mapped_count, place, place_part, slots, usual_count};
-pub use policy::{BindTo, Devices, MapBy, Policy, PolicyError};
+pub use mpirun4::place_part;
+pub use parse::PolicyError;
+pub use place::{mapped_count, place, slots, usual_count};
+pub use policy::{BindTo, DeviceMap, Devices, MapBy, Policy, RankBy, Resource, Rules};
+pub use prrte::{PlacedRank, Room, place_on};

@@ -1,27 +1,24 @@
-//! Places the ranks of a job on PUs, as Open MPI's mapper and binder do.
+//! Places the ranks of a job on the PUs of a node.
 
-use super::binder::Binder;
-use super::device::Placed;
+use super::devices::{groups, near_gpus};
 use super::error::PlacementError;
-use super::locale::{Locale, devices, locales, objects};
-use super::policy::{BindTo, Devices, MapBy, Policy};
+use super::mpirun4::place_part;
+use super::objects::{has_cores, objects};
+use super::policy::{BindTo, DeviceMap, Devices, MapBy, Policy, Resource, Rules};
+use super::prrte::{PlacedRank, Room, place_on};
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, Topology};
 
-/// Places `count` ranks on a topology, and returns the PUs of each rank by OS index; `None` for a
-/// rank that is not bound. If `count` is `None`, places [`usual_count`] ranks.
-///
-/// If the topology has no objects of the type that ranks are mapped by, the root takes their place,
-/// as in Open MPI. The ranks can then be bound to another type or to nothing, and `ppr:N:OBJECT` is
-/// an error. `order` is the list of CPUs for [`MapBy::CpuList`].
+/// Places `count` ranks on a topology, in the order of the ranks. If `count` is `None`, places [`usual_count`]
+/// ranks. `order` is the list of CPUs for [`MapBy::CpuList`].
 ///
 /// ```
 /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../reader/tests/documentation/example_machine.rs"));
 /// use topobroker::placement::{Policy, place};
 /// let policy = Policy::parse("package", Some("core"))?;
-/// for (rank, cpuset) in place(topology, &policy, Some(4), &[])?.iter().enumerate() {
-///     println!("rank {rank}: {cpuset:?}");
+/// for (rank, placed) in place(topology, &policy, Some(4), &[])?.iter().enumerate() {
+///     println!("rank {rank}: {:?}", placed.cpuset);
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -29,97 +26,72 @@ use topobroker_reader::{Object, ObjectType, Topology};
 /// # Errors
 ///
 /// [`PlacementError`].
-pub fn place(
-    topology: Topology<'_>,
+pub fn place<'a>(
+    topology: Topology<'a>,
     policy: &Policy,
     count: Option<usize>,
     order: &[Object<'_>],
-) -> Result<Vec<Option<Set>>, PlacementError> {
+) -> Result<Vec<PlacedRank<'a>>, PlacementError> {
     let (usual, mapped) = ranks_and_objects(topology, policy, order);
-    let bound = policy.with_usual_binding(count, mapped);
-    place_part(topology, policy, &bound, count.unwrap_or(usual), order)
-}
-
-/// [`place`] of ranks that are a part of a job over several nodes. `bound` is the policy with the binding
-/// of the whole job ([`Policy::with_usual_binding`]).
-///
-/// # Errors
-///
-/// [`PlacementError`].
-pub fn place_part(
-    topology: Topology<'_>,
-    policy: &Policy,
-    bound: &Policy,
-    count: usize,
-    order: &[Object<'_>],
-) -> Result<Vec<Option<Set>>, PlacementError> {
-    if count > MAX_RANKS {
+    let ranks = count.unwrap_or(usual);
+    if ranks > MAX_RANKS {
         let (policy, expected) = (policy.to_string(), MAX_RANKS);
-        return Err(PlacementError::TooMany { ranks: count, policy, expected });
+        return Err(PlacementError::TooMany { ranks, policy, expected });
     }
-    check_slots(topology, bound, count)?;
-    match place_bound(topology, bound, count, order) {
-        // Nobody asked for a binding, so if there are more ranks than CPUs, or no cores, they stay
-        // unbound.
-        Err(PlacementError::Overload { .. } | PlacementError::NoObjects { name: "core", .. })
-            if policy.bind == BindTo::Usual =>
-        {
-            let unbound = Policy { bind: BindTo::None, ..bound.clone() };
-            place_bound(topology, &unbound, count, order)
-        }
-        placed => placed,
+    let is_by_devices = matches!(policy.map, MapBy::Device(_) | MapBy::Ppr(_, Resource::Device(_)));
+    if policy.bind == BindTo::Gpu && !is_by_gpus(policy) {
+        return at_gpus(topology, policy, ranks, order);
+    }
+    let is_mpirun = policy.rules == Rules::Mpirun4 && !is_by_devices;
+    if is_mpirun || policy.map == MapBy::CpuList {
+        let bound = policy.with_usual_binding(count, mapped);
+        let sets = place_part(topology, policy, &bound, ranks, order)?.into_iter();
+        return Ok(sets
+            .map(|cpuset| PlacedRank { node: 0, cpuset, devices: Vec::new() })
+            .collect());
+    }
+    place_on(&[Room { topology, slots: None }], policy, Some(ranks)).map_err(|(_, error)| error)
+}
+
+fn is_by_gpus(policy: &Policy) -> bool {
+    match &policy.map {
+        MapBy::Device(map) | MapBy::Ppr(_, Resource::Device(map)) => map.devices == Devices::Gpus,
+        _ => false,
     }
 }
 
-/// Checks that there are no more ranks than cores, which are the slots of a node. Ranks of a list of
-/// CPUs and so many on each object are counted by themselves.
-fn check_slots(
-    topology: Topology<'_>,
+/// Ranks that are bound to the PUs near the GPU that is dealt to them for the object that they are mapped to.
+fn at_gpus<'a>(
+    topology: Topology<'a>,
     policy: &Policy,
     ranks: usize,
-) -> Result<(), PlacementError> {
-    if policy.oversubscribe || matches!(policy.map, MapBy::PerObject(..) | MapBy::CpuList) {
-        return Ok(());
-    }
-    let (name, expected) = slots(topology, policy);
-    match ranks <= expected || policy.overload {
-        true => Ok(()),
-        false => Err(PlacementError::Oversubscribed { ranks, name, expected }),
-    }
+    order: &[Object<'_>],
+) -> Result<Vec<PlacedRank<'a>>, PlacementError> {
+    let bind = match policy.map {
+        MapBy::Object(_) | MapBy::Ppr(_, Resource::Object(_)) => BindTo::Usual,
+        _ => BindTo::None,
+    };
+    let mapped = Policy { bind, overload: true, ..policy.clone() };
+    let mapped = place(topology, &mapped, Some(ranks), order)?.into_iter();
+    let all = topology.root().cpuset().unwrap_or_default();
+    let mapped: Vec<Set> = mapped.map(|it| it.cpuset.unwrap_or_else(|| all.clone())).collect();
+    let given = near_gpus(topology, &mapped)?.into_iter();
+    let placed = |(gpu, near)| PlacedRank { node: 0, cpuset: Some(near), devices: vec![gpu] };
+    Ok(given.map(placed).collect())
 }
 
 /// What the slots of a node are, and how many it has: its cores; its PUs, if ranks are mapped by or bound
 /// to PUs, or if there are no cores.
 #[must_use]
 pub fn slots(topology: Topology<'_>, policy: &Policy) -> (&'static str, usize) {
-    let cores = objects(topology, ObjectType::Core);
     let by_threads = policy.map == MapBy::Object(ObjectType::PU)
+        || policy.threads
         || policy.bind == BindTo::Object(ObjectType::PU)
-        || cores.iter().any(|core| core.object_type() != ObjectType::Core);
+        || !has_cores(topology);
     match by_threads {
         true => ("PUs", topology.root().cpuset_weight().unwrap_or(0) as usize),
-        false => ("cores", cores.len()),
+        false => ("cores", objects(topology, ObjectType::Core).len()),
     }
-}
-
-fn place_bound(
-    topology: Topology<'_>,
-    policy: &Policy,
-    count: usize,
-    order: &[Object<'_>],
-) -> Result<Vec<Option<Set>>, PlacementError> {
-    let locales = locales(topology, policy, count, order)?;
-    if policy.bind == BindTo::Gpu {
-        let gpus = devices(topology, &Devices::Gpus, "--bind-to")?;
-        let sets: Vec<Set> = locales.iter().map(Locale::pus).collect();
-        // Ranks that are mapped to GPUs are on the PUs near theirs already.
-        let is_near = matches!(policy.map, MapBy::Device { devices: Devices::Gpus, .. });
-        let near = if is_near { sets } else { gpus.near_those_of(&sets) };
-        return Ok(near.into_iter().map(Some).collect());
-    }
-    let mut binder = Binder::new(topology, policy);
-    let places = locales.into_iter().enumerate();
-    places.map(|(rank, locale)| binder.bind(rank, &locale)).collect()
 }
 
 /// Number of ranks that a policy makes if no number is given. `ppr:N:OBJECT` makes N for each
@@ -143,12 +115,16 @@ fn ranks_and_objects(
     order: &[Object<'_>],
 ) -> (usize, usize) {
     let each = policy.cpus.max(1);
+    let objects_of = |kind| objects(topology, kind).len();
+    let devices = |map: &DeviceMap| groups(topology, map, "--map-by").map_or(0, |it| it.len());
     let (ranks, mapped) = match &policy.map {
-        MapBy::Object(kind) => (1, objects(topology, *kind).len()),
-        MapBy::PerObject(each, kind) => (*each, objects(topology, *kind).len()),
-        MapBy::Slot => (1, objects(topology, ObjectType::Core).len() / each),
+        MapBy::Object(kind) => (1, objects_of(*kind)),
+        MapBy::Ppr(each, Resource::Node) => (*each, 1),
+        MapBy::Ppr(each, Resource::Object(kind)) => (*each, objects_of(*kind)),
+        MapBy::Ppr(each, Resource::Device(map)) => (*each, devices(map)),
+        MapBy::Slot | MapBy::Node => (1, objects_of(ObjectType::Core) / each),
         MapBy::CpuList => (1, order.len() / each),
-        MapBy::Device { devices, .. } => (1, Placed::of(topology, devices).count()),
+        MapBy::Device(map) => (1, devices(map)),
     };
     (mapped.saturating_mul(ranks), mapped)
 }

@@ -3,7 +3,7 @@
 
 use topobroker::hwloc::Input;
 use topobroker::links::{GuestBusIds, NcclFile, nccl};
-use topobroker::placement::{Policy, place};
+use topobroker::placement::{Policy, Rules, place};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::devices::environment::{Interface, of_gpus};
 use topobroker_reader::{
@@ -21,7 +21,8 @@ fn case(name: &str) -> Option<AlignedVec> {
 
 /// The PUs of ranks, as lists.
 fn placed(topology: Topology<'_>, map_by: &str, ranks: Option<usize>) -> Vec<Option<Set>> {
-    place(topology, &Policy::parse(map_by, None).unwrap(), ranks, &[]).unwrap()
+    let placed = place(topology, &Policy::parse(map_by, None).unwrap(), ranks, &[]).unwrap();
+    placed.into_iter().map(|it| it.cpuset).collect()
 }
 
 #[test]
@@ -70,16 +71,24 @@ fn a_device_of_which_nobody_knows_where_it_is_hangs_on_a_numa_node_in_files_for_
 }
 
 #[test]
-fn ranks_on_a_machine_without_cores_are_placed_as_mpirun_places_them() {
+fn ranks_on_a_machine_without_cores_are_unbound_or_refused_as_by_launchers() {
     for name in ["no-cores.xml", "no-cores-no-packages.xml"] {
         let Some(bytes) = case(name) else { return };
         let opened = Archive::open(&bytes).unwrap();
-        for map_by in ["core", "slot"] {
-            assert_eq!(placed(opened.topology(), map_by, Some(2)), [None, None], "{name} {map_by}");
+        let topology = opened.topology();
+        for map_by in ["core", "slot", "hwthread", "numa"] {
+            let policy = Policy::parse(map_by, None).unwrap();
+            let policy = Policy { rules: Rules::Mpirun4, ..policy };
+            let ranks = place(topology, &policy, Some(2), &[]).unwrap();
+            assert!(ranks.iter().all(|it| it.cpuset.is_none()), "{name} {map_by}: {ranks:?}");
         }
-        // As mpirun refuses it.
-        let policy = Policy::parse("core", Some("core")).unwrap();
-        assert!(place(opened.topology(), &policy, Some(2), &[]).is_err(), "{name}");
+        // PRRTE refuses what is not there.
+        assert!(place(topology, &Policy::parse("core", None).unwrap(), Some(2), &[]).is_err());
+        assert_eq!(placed(topology, "slot", Some(2)), [None, None], "{name}");
+        for rules in [Rules::Prrte5, Rules::Mpirun4] {
+            let policy = Policy { rules, ..Policy::parse("core", Some("core")).unwrap() };
+            assert!(place(topology, &policy, Some(2), &[]).is_err(), "{name}");
+        }
     }
 }
 
@@ -201,6 +210,7 @@ fn ranks_are_mapped_and_bound_to_the_pus_near_gpus_in_turn() {
     assert_eq!(placed(opened.topology(), "gpu", None).len(), 4);
     let policy = Policy::parse("hwthread", Some("gpu")).unwrap();
     let ranks = place(opened.topology(), &policy, Some(4), &[]).unwrap();
+    let ranks: Vec<_> = ranks.into_iter().map(|it| it.cpuset).collect();
     assert_eq!(ranks, vec![Some(near); 4]);
 }
 

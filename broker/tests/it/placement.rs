@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 use topobroker::hwloc::Input;
-use topobroker::placement::{PlacementError, Policy, place, report};
+use topobroker::placement::{
+    PlacedRank, PlacementError, Policy, Room, Rules, place, place_on, report,
+};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::{Archive, Object, ObjectType, Set, Topology};
 use topobroker_samples::{describe, shared};
@@ -17,8 +19,12 @@ fn drawn(topology: Topology<'_>, set: &Option<Set>) -> Option<String> {
     report::locale(topology, set.as_ref().unwrap_or(&all))
 }
 
+fn as_mpirun4(policy: Policy) -> Policy {
+    Policy { rules: Rules::Mpirun4, ..policy }
+}
+
 #[test]
-fn ranks_are_mapped_as_open_mpi_maps_them() {
+fn ranks_are_mapped_as_open_mpi_4_maps_them() {
     let Some(shared) = shared() else { return };
     let table = std::fs::read_to_string(shared.join("oracles/report-bindings.tsv")).unwrap();
     let mut archives: BTreeMap<&str, AlignedVec> = BTreeMap::new();
@@ -33,18 +39,19 @@ fn ranks_are_mapped_as_open_mpi_maps_them() {
         let opened = Archive::open(archive).unwrap();
         let topology = opened.topology();
         let bind_to = format!("{map_by}:overload-allowed");
-        let policy = Policy::parse(map_by, Some(&bind_to)).unwrap();
+        let policy = as_mpirun4(Policy::parse(map_by, Some(&bind_to)).unwrap());
         let rank: usize = rank.parse().unwrap();
-        let placed = place(topology, &policy, Some(rank + 1), &[]).map(|ranks| ranks[rank].clone());
+        let placed = place(topology, &policy, Some(rank + 1), &[]);
+        let placed = placed.map(|ranks| ranks[rank].cpuset.clone());
         let found = match &placed {
             Ok(cpuset) => drawn(topology, cpuset),
             // The reference rows say where ranks are mapped. Binding ranks to objects that the
             // machine does not have is refused, by mpirun too.
             Err(PlacementError::NoObjects { .. }) => {
                 let map_by = format!("{map_by}:OVERSUBSCRIBE");
-                let unbound = Policy::parse(&map_by, Some("none")).unwrap();
+                let unbound = as_mpirun4(Policy::parse(&map_by, Some("none")).unwrap());
                 let placed = place(topology, &unbound, Some(rank + 1), &[]).unwrap();
-                drawn(topology, &placed[rank])
+                drawn(topology, &placed[rank].cpuset)
             }
             Err(error) => Some(error.to_string()),
         };
@@ -153,8 +160,9 @@ fn random_mappings_equal_those_of_the_installed_mpirun() {
             let theirs = mpirun(&file, &arguments);
             // The simulated node has 64 slots.
             let policy = Policy::parse(&format!("{map_by}:OVERSUBSCRIBE"), bind_to).unwrap();
+            let policy = as_mpirun4(policy);
             let placed = place(topology, &policy, count, &[]).map_err(|error| error.to_string());
-            let drawn = |set: &Option<Set>| drawn(topology, set).unwrap();
+            let drawn = |it: &PlacedRank<'_>| drawn(topology, &it.cpuset).unwrap();
             let ours = placed.map(|ranks| ranks.iter().map(drawn).collect::<Vec<_>>());
             match (&ours, &theirs) {
                 (_, Mpirun::Crashes) => crashed += 1,
@@ -186,6 +194,48 @@ fn random_mappings_equal_those_of_the_installed_mpirun() {
     assert!(same > 50 && uncounted < 15);
 }
 
+/// The maps of PRRTE's own tests, with the devices of the ranks.
+#[test]
+fn ranks_are_mapped_bound_and_numbered_as_in_the_golden_maps_of_prrte() {
+    let Some(shared) = shared() else { return };
+    let table = std::fs::read_to_string(shared.join("oracles/prrte-golden.tsv")).unwrap();
+    let mut archives: BTreeMap<&str, AlignedVec> = BTreeMap::new();
+    let mut maps = 0;
+    for line in table.lines().skip(1) {
+        let [xml, hosts, map_by, rank_by, bind_to, count, ranks, case] =
+            line.split('\t').collect::<Vec<_>>()[..]
+        else {
+            panic!("eight columns: {line}");
+        };
+        let archive = archives.entry(xml).or_insert_with(|| {
+            to_bytes(&describe(&Input::Xml(shared.join("topologies").join(xml)))).unwrap()
+        });
+        let opened = Archive::open(archive).unwrap();
+        let topology = opened.topology();
+        let hosts: Vec<(&str, &str)> =
+            hosts.split(',').map(|host| host.split_once(':').unwrap()).collect();
+        let room = |(_, slots): &(&str, &str)| Room { topology, slots: slots.parse().ok() };
+        let rooms: Vec<Room<'_>> = hosts.iter().map(room).collect();
+        let policy = Policy::parse(map_by, Some(bind_to)).unwrap().ranked_by(rank_by).unwrap();
+        let placed = place_on(&rooms, &policy, count.parse().ok());
+        let placed = placed.unwrap_or_else(|error| panic!("{case}: {error:?}"));
+        let drawn = |(rank, placed): (u32, &PlacedRank<'_>)| {
+            let bound = placed.cpuset.as_ref().map_or("N/A".to_owned(), |set| {
+                let line = report::prrte(topology, rank, set);
+                line.split(" bound to ").nth(1).unwrap().replace("hwt", "core")
+            });
+            let devices = placed.devices.iter().map(|it| it.device_name().into_owned());
+            let devices = devices.collect::<Vec<_>>().join(",");
+            let line = format!("{rank} {} {bound} {devices}", hosts[placed.node].0);
+            line.trim_end().to_owned()
+        };
+        let ours: Vec<String> = (0..).zip(&placed).map(drawn).collect();
+        assert_eq!(ours.join("; "), ranks, "{case}");
+        maps += 1;
+    }
+    assert!(maps >= 37, "{maps}");
+}
+
 /// What prterun 5.0.0rc1 prints on the same machines.
 #[test]
 fn devices_take_ranks_in_the_order_of_their_bus_ids_as_prterun_5_maps_them() {
@@ -209,7 +259,7 @@ fn devices_take_ranks_in_the_order_of_their_bus_ids_as_prterun_5_maps_them() {
             };
             sets.iter()
                 .map(|set| {
-                    let cores = set.as_ref().map(cores).unwrap();
+                    let cores = set.cpuset.as_ref().map(cores).unwrap();
                     (cores[0], *cores.last().unwrap())
                 })
                 .collect::<Vec<_>>()

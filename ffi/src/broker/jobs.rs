@@ -234,6 +234,7 @@ fn policy(devices: tb_device_policy<'_>) -> Result<DevicePolicy, Failure> {
         gpus_per_rank: devices.gpus_per_rank,
         nics: NicChoice::new(devices.unknown_nics),
         nics_near_gpu: devices.nics_near_gpu,
+        mapped_gpus: Vec::new(),
     })
 }
 

@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 use topobroker::hwloc::Input;
-use topobroker::placement::{Policy, place};
-use topobroker_cluster::{ClusterBuilder, GroupId, PreparedNode, place_on_nodes};
+use topobroker::placement::{Policy, Rules, place};
+use topobroker_cluster::{ClusterBuilder, GroupId, PlacedRank, PreparedNode, place_on_nodes};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::{
     Archive,
@@ -79,7 +79,9 @@ fn ranks_over_three_nodes_are_on_those_where_the_installed_mpirun_maps_them() {
     let (mut equal, mut refused) = (0, 0);
     with_cluster(MACHINE, 3, |nodes| {
         for ((map_by, count), theirs) in theirs {
-            let ours = place_on_nodes(nodes, map_by, Some("none"), Some(count));
+            let policy = Policy::parse(map_by, Some("none")).unwrap();
+            let policy = Policy { rules: Rules::Mpirun4, ..policy };
+            let ours = place_on_nodes(nodes, &policy, Some(count));
             let Some(theirs) = theirs else {
                 assert!(ours.is_err(), "{map_by} {count}: {ours:?}");
                 refused += 1;
@@ -127,7 +129,9 @@ fn ranks_on_the_one_node_of_a_cluster_are_where_a_job_of_that_node_has_them() {
                         let Ok(policy) = Policy::parse(map_by, bind_to) else { continue };
                         let alone = place(opened.topology(), &policy, count, &[]).ok();
                         let alone = alone.filter(|ranks| !ranks.is_empty());
-                        let ours = place_on_nodes(nodes, map_by, bind_to, count);
+                        let alone: Option<Vec<_>> =
+                            alone.map(|all| all.into_iter().map(|it| it.cpuset).collect());
+                        let ours = place_on_nodes(nodes, &policy, count);
                         let ours =
                             ours.ok().map(|all| all.into_iter().map(|it| it.cpuset).collect());
                         assert_eq!(ours, alone, "{machine}: {map_by} {bind_to:?} {count:?}");
@@ -140,13 +144,21 @@ fn ranks_on_the_one_node_of_a_cluster_are_where_a_job_of_that_node_has_them() {
     assert!(equal > 300 && refused > 100, "{equal} {refused}");
 }
 
+fn policy(map_by: &str, bind_to: Option<&str>) -> Policy {
+    Policy::parse(map_by, bind_to).unwrap()
+}
+
 #[test]
-fn with_span_ranks_of_an_object_follow_each_other_whatever_the_numbers_of_its_pus_are() {
+fn with_span_ranks_are_on_the_objects_of_all_nodes_in_turn_whatever_the_numbers_of_its_pus_are() {
     with_cluster("Package:2 NUMANode:1 Core:4 PU:1(indexes=0,2,4,6,1,3,5,7)", 2, |nodes| {
-        let ranks = place_on_nodes(nodes, "package:SPAN", Some("core"), Some(8)).unwrap();
-        let pus: Vec<u32> =
-            ranks.iter().map(|rank| rank.cpuset.as_ref().unwrap().first().unwrap()).collect();
-        assert_eq!(pus, [0, 2, 1, 3, 0, 2, 1, 3]);
+        let ranks = place_on_nodes(nodes, &policy("package:SPAN", Some("core")), Some(8)).unwrap();
+        let pus = |ranks: &[PlacedRank<'_>]| -> Vec<u32> {
+            ranks.iter().map(|rank| rank.cpuset.as_ref().unwrap().first().unwrap()).collect()
+        };
+        assert_eq!(pus(&ranks), [0, 1, 0, 1, 2, 3, 2, 3]);
+        let old = Policy { rules: Rules::Mpirun4, ..policy("package:SPAN", Some("core")) };
+        let ranks = place_on_nodes(nodes, &old, Some(8)).unwrap();
+        assert_eq!(pus(&ranks), [0, 2, 1, 3, 0, 2, 1, 3]);
     });
 }
 
@@ -154,23 +166,20 @@ fn with_span_ranks_of_an_object_follow_each_other_whatever_the_numbers_of_its_pu
 fn what_has_no_place_on_the_nodes_is_refused_with_the_number() {
     with_cluster(MACHINE, 3, |nodes| {
         let refused = |map_by: &str, count| {
-            place_on_nodes(nodes, map_by, None, count).unwrap_err().to_string()
+            place_on_nodes(nodes, &policy(map_by, None), count).unwrap_err().to_string()
         };
-        assert!(
-            refused("slot", Some(25)).starts_with("25 ranks: slot has place for 24 on 3 nodes")
-        );
+        assert!(refused("slot", Some(25)).starts_with("25 ranks, 24 cores; ask for fewer"));
         let ppr = refused("ppr:1:package", Some(7));
-        assert!(ppr.starts_with("7 ranks: ppr:1:package has place for 6 on 3 nodes"), "{ppr}");
-        assert!(refused("sock", Some(1)).contains("not a type of object"));
-        for nothing in ["slot:PE=64", "slot:PE=64:SPAN", "gpu:SPAN"] {
+        assert!(ppr.starts_with("7 ranks: ppr:1:package has place for 6; ask for fewer"), "{ppr}");
+        for nothing in ["slot:PE=64", "slot:PE=64:SPAN"] {
             assert!(refused(nothing, None).contains("no place for a rank on 3 nodes"), "{nothing}");
         }
         assert!(refused("slot:OVERSUBSCRIBE", Some(4_000_000_000)).contains("has place for"));
-        let many = place_on_nodes(nodes, "slot:OVERSUBSCRIBE", None, Some(26)).unwrap();
+        let many = place_on_nodes(nodes, &policy("slot:OVERSUBSCRIBE", None), Some(26)).unwrap();
         assert!(many.len() == 26 && many[25].node.number() == 2);
-        assert_eq!(place_on_nodes(nodes, "ppr:2:package", None, None).unwrap().len(), 12);
+        assert_eq!(place_on_nodes(nodes, &policy("ppr:2:package", None), None).unwrap().len(), 12);
         // Each rank takes two cores, so a node has place for four.
-        let two = place_on_nodes(nodes, "slot:PE=2", None, Some(5)).unwrap();
+        let two = place_on_nodes(nodes, &policy("slot:PE=2", None), Some(5)).unwrap();
         let on: Vec<u32> = two.iter().map(|rank| rank.node.number()).collect();
         assert_eq!(on, [0, 0, 0, 0, 1]);
     });

@@ -1,6 +1,7 @@
 //! `topobroker cluster place`: the ranks of a job over the nodes of a cluster.
 
 use super::opened::Opened;
+use crate::mapping::Mapping;
 use crate::output;
 use anyhow::{Context, ensure};
 use clap::Args;
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 use topobroker_cluster::{expand, place_on_nodes};
 use topobroker_layout::set::Format;
 
-/// Print where the ranks of a job would be, as mpirun maps and binds them: a line for each rank with its
+/// Print where the ranks of a job would be, as launchers map, bind and number them: a line for each rank with its
 /// node and the OS indexes of its PUs, or a hyphen
 #[derive(Debug, Args)]
 pub(super) struct Place {
@@ -22,9 +23,8 @@ pub(super) struct Place {
     /// Policy of `job add`; node deals ranks to nodes in turn, :SPAN maps to the objects of all nodes
     #[arg(long, value_name = "POLICY", default_value = "slot")]
     map_by: String,
-    /// Bind ranks as `job add` does
-    #[arg(long, value_name = "OBJECT")]
-    bind_to: Option<String>,
+    #[command(flatten)]
+    mapping: Mapping,
     /// Only on these nodes, in this order: n[1-4],n9. By default on all
     #[arg(long, value_name = "HOSTS")]
     nodes: Option<String>,
@@ -49,7 +49,7 @@ impl Place {
         let numbers: BTreeSet<u32> = nodes.iter().map(|node| node.number()).collect();
         ensure!(numbers.len() == nodes.len(), "--nodes: names a node twice");
         let count = self.count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-        let placed = place_on_nodes(&nodes, &self.map_by, self.bind_to.as_deref(), count)?;
+        let placed = place_on_nodes(&nodes, &self.mapping.policy(&self.map_by)?, count)?;
         let lines = placed.iter().map(|it| {
             let pus = it.cpuset.as_ref().map_or("-".to_owned(), |set| set.to_text(Format::List));
             format!("{} {} {pus}\n", it.rank, it.node.name())

@@ -24,6 +24,9 @@ pub struct DevicePolicy {
     pub site: NicFilter,
     /// Whether the NICs of a rank are to be near its first GPU, and not near its PUs.
     pub nics_near_gpu: bool,
+    /// The GPUs that the ranks are mapped by, as many for each, by [`device_number`]: then they are given these.
+    /// Otherwise empty.
+    pub mapped_gpus: Vec<u32>,
 }
 
 impl Default for DevicePolicy {
@@ -35,6 +38,7 @@ impl Default for DevicePolicy {
             nics: NicChoice::Active,
             site: NicFilter::default(),
             nics_near_gpu: false,
+            mapped_gpus: Vec::new(),
         }
     }
 }
@@ -51,8 +55,16 @@ impl DevicePolicy {
         let all = part.root().cpuset().unwrap_or_default();
         let pus: Vec<Beside<'_, '_>> =
             ranks.iter().map(|(_, set)| Beside::Pus(set.as_ref().unwrap_or(&all))).collect();
-        let gpus: Vec<Object<'_>> = node.gpus().collect();
-        let gpus = Dealt::new(node, &gpus, &pus, self.gpus_per_rank);
+        let all_gpus: Vec<Object<'_>> = node.gpus().collect();
+        let gpus = match self.mapped_gpus.len().checked_div(ranks.len()) {
+            Some(per_rank) if per_rank > 0 => {
+                let by_number =
+                    |wanted: &u32| all_gpus.iter().find(|it| device_number(**it) == Some(*wanted));
+                let devices = self.mapped_gpus.iter().filter_map(by_number).copied().collect();
+                Dealt { per_rank, devices }
+            }
+            _ => Dealt::new(node, &all_gpus, &pus, self.gpus_per_rank),
+        };
         let near = match self.nics_near_gpu && gpus.per_rank > 0 {
             true => gpus
                 .devices

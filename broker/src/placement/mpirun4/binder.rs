@@ -1,8 +1,9 @@
 //! Binds ranks to objects near where they are mapped, as Open MPI's binder does.
 
-use super::error::PlacementError;
-use super::locale::{Locale, named, objects};
-use super::policy::{self, BindTo, MapBy, Policy};
+use super::locale::Locale;
+use crate::placement::error::PlacementError;
+use crate::placement::objects::{named, objects};
+use crate::placement::policy::{self, BindTo, MapBy, Policy};
 use std::collections::{BTreeSet, HashMap};
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, Topology};
@@ -10,7 +11,6 @@ use topobroker_reader::{Object, ObjectType, Topology};
 /// Binds the ranks of a job, one after the other. The time grows linearly with the ranks and with the PUs of
 /// the objects that they are mapped to. Keys of objects are their ids.
 pub(super) struct Binder<'a, 'p> {
-    topology: Topology<'a>,
     policy: &'p Policy,
     /// The objects of the type that ranks are bound to.
     targets: Vec<Object<'a>>,
@@ -55,7 +55,7 @@ impl<'a, 'p> Binder<'a, 'p> {
             }
         }
         let (near, bound, rest) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { topology, policy, targets, targets_of_pu, near, bound, rest, taken: Set::new() }
+        Self { policy, targets, targets_of_pu, near, bound, rest, taken: Set::new() }
     }
 
     /// The PUs that a rank is bound to; `None` if it is not bound.
@@ -71,10 +71,6 @@ impl<'a, 'p> Binder<'a, 'p> {
         let BindTo::Object(target) = self.policy.bind else { return Ok(None) };
         let object = match locale {
             Locale::Pus(set) => return Ok(Some(set.clone())),
-            // The lowest object with all PUs near a device.
-            Locale::Near(set) => {
-                self.topology.covering(set).unwrap_or_else(|| self.topology.root())
-            }
             Locale::Object(object) => *object,
         };
         if self.policy.cpus > 1 {
@@ -91,12 +87,6 @@ impl<'a, 'p> Binder<'a, 'p> {
                 object: named(object),
             })?,
         };
-        if let Locale::Near(near) = locale
-            && !chosen.is_inside(near)
-        {
-            let (object, near) = (named(chosen), named(object));
-            return Err(PlacementError::Coarse { rank, object, near });
-        }
         let policy = self.policy;
         let first = || Bound { ranks: 0, most: most_ranks(policy, chosen) };
         let bound = self.bound.entry(chosen.id()).or_insert_with(first);
