@@ -394,7 +394,8 @@ static inline int tb_mpi_comm_unguided(MPI_Comm comm, const tb_job *job, int key
     return error != MPI_SUCCESS ? error : told;
 }
 
-/* Makes a communicator of a group of processes of `comm`. Only they call it, with the same tag. */
+/* Makes a communicator of a group of processes of `comm`. Only they call it, with the same tag, such as 0: the
+ * place of a group among those of tb_mpi_groups is not the same in all processes. */
 static inline int tb_mpi_comm_from_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     return MPI_Comm_create_group(comm, group, tag, newcomm);

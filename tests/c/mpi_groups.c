@@ -175,7 +175,7 @@ static void ask(const char *name, MPI_Comm comm, int count, char **uris) {
         add(groups[i].uris);
         add("\n");
         start(name, "comm");
-        TRY(tb_mpi_comm_from_group(comm, groups[i].group, i, &made));
+        TRY(tb_mpi_comm_from_group(comm, groups[i].group, 0, &made));
         add_comm(&made);
     }
     tb_mpi_groups_free(found, groups);

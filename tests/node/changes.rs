@@ -87,10 +87,10 @@ fn a_port_that_goes_down_and_comes_back_is_published_each_time_and_one_that_flap
     let networks = || daemon.ask(&["networks"]);
     assert!(networks().contains("mlx5_0"), "{}", networks());
     root.write(STATE, "1: DOWN");
-    until("the port is down", || !networks().contains("mlx5_0"));
+    until("the port is down", || networks().contains("not active: mlx5_0"));
     assert_eq!(daemon.generation(), 1);
     root.write(STATE, "4: ACTIVE");
-    until("the port is active", || networks().contains("mlx5_0"));
+    until("the port is active", || networks().contains("together: mlx5_0"));
     assert_eq!(daemon.generation(), 2);
     // Its rate is another one at each look.
     let rate = STATE.replace("state", "rate");

@@ -21,7 +21,7 @@ fn printed(script: &str) -> String {
 #[test]
 fn gpus_that_hwloc_knows_no_interface_of_are_told_to_programs_by_the_drivers_uuid() {
     let text = printed(
-        "eval $P > keys; . ./keys; $T job add j --map-by hwthread --cpu-set machine > env && $T job gpus j --env cuda; \
+        "eval $P > keys; . ./keys; $T job add j --map-by hwthread --bind-to hwthread --cpu-set machine > env && $T job gpus j --env cuda; \
          $T devices --gpu --json | grep uuid; cp $TOPOBROKER_FILE seg; $T cluster build c n1=seg; \
          $T cluster convert c --to slurm-gres; $T check --json >/dev/null; $T ports; \
          $T job add d --cpu-set machine --map-by device=0000:22:00.0 --bind-to hwthread -n 1 >env; $T job show d; \
@@ -57,7 +57,9 @@ fn ranks_have_the_mig_instances_of_a_gpu_in_turn_and_a_whole_gpu_counts_for_one(
     let instance =
         |number: u32| format!("CUDA_VISIBLE_DEVICES=MIG-00000000-0000-0000-0000-{number:012}");
     let [first, second, third] = [100, 102, 103].map(instance);
-    let expected = format!("0 {first}\n1 {second}\n2 {third}\n3 {first}\n");
+    // The rank for which no instance is left has the GPU that is free.
+    let whole = "CUDA_VISIBLE_DEVICES=GPU-00000000-0000-0000-0000-000000000002";
+    let expected = format!("0 {first}\n1 {whole}\n2 {second}\n3 {third}\n");
     assert!(text.contains(&expected), "{expected}: {text}");
     // To ranks that are not bound all GPUs are equal.
     let counts = |gpu: &str| text.lines().filter(|line| line.ends_with(&format!(" {gpu}"))).count();

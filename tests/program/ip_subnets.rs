@@ -44,7 +44,11 @@ fn a_network_is_chosen_by_the_ip_subnet_of_an_interface_its_bond_or_its_vlan() {
         let one = format!("RoCE 100 Gb/s, 100 Gb/s together: {nic} ({subnet})\n");
         assert_eq!(said(&["networks", "--network", subnet], &root), one);
     }
-    assert_eq!(said(&["networks", "--network", "10.3.0.0/16"], &root), "");
+    assert_eq!(
+        said(&["networks", "--network", "10.3.0.0/16"], &root),
+        "topobroker: there is no network for jobs: the node has RoCE 100 Gb/s; --network, --nic and \
+         --no-nic leave none\n"
+    );
 }
 
 #[test]

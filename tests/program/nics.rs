@@ -79,7 +79,7 @@ fn ranks_get_the_cxi_device_of_a_slingshot_nic_and_ip_goes_over_the_interface_be
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("slingshot.xml");
     std::fs::write(&file, SLINGSHOT).unwrap();
-    let script = "$T job add j --map-by ppr:1:package --bind-to package --unknown-nics > $FOLDER/file; $T job nics j; \
+    let script = "$T job add j --map-by ppr:1:package --bind-to package --as mpirun4 --unknown-nics > $FOLDER/file; $T job nics j; \
                   for library in nccl ucx; do $T job nics j --rank 1 --env $library; done; \
                   $T links | grep nic; $T ports | cut -d' ' -f1";
     let output = on(&file, script);
@@ -130,15 +130,16 @@ fn ranks_have_as_many_devices_as_are_wanted_and_libraries_are_told() {
 
 #[test]
 fn the_nic_of_a_rank_may_be_that_of_its_gpu() {
-    // All ranks are on the second package; their GPUs are dealt out of those that are near.
+    // All ranks are on the second package. The second one has the GPUs that are free, which are far.
     let script = "printf '0 88-91\\n1 92-95\\n' > $FOLDER/ranks; \
                   $T job add j --ranks $FOLDER/ranks --nics-near gpu --gpus-per-rank 2 > $FOLDER/file; \
                   $T job nics j --json";
     let Some(json) = told(SIERRA, script) else { return };
     let ranks: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(ranks[0]["gpus"], serde_json::json!(["cuda2", "cuda3"]));
+    assert_eq!(ranks[1]["gpus"], serde_json::json!(["cuda0", "cuda1"]));
     let nic = |rank: usize| ranks[rank]["nics"][0].as_str().unwrap();
-    assert_eq!([nic(0), nic(1)], ["mlx5_2", "mlx5_3"]);
+    assert_eq!([nic(0), nic(1)], ["mlx5_2", "mlx5_0"]);
 }
 
 #[test]
@@ -163,10 +164,13 @@ fn ranks_that_are_far_from_every_nic_or_split_or_not_bound_are_named() {
     let Some(found) = far("0 0-3\\n1 4-7\\n7 60\\n") else { return };
     assert_eq!(
         found,
-        [format!(
-            "far: ranks 0-1,7 are bound to PUs 0-7,60, far from every NIC: mlx5_0 is at NUMA latency \
-             12 to 21, and {place}"
-        )]
+        [
+            format!(
+                "far: ranks 0-1,7 are bound to PUs 0-7,60, far from every NIC: mlx5_0 is at NUMA \
+                 latency 12 to 21, and {place}"
+            ),
+            "note: down: rank 7 is on mlx5_0: mlx5_3 is nearer, and down".to_owned()
+        ]
     );
     assert_eq!(
         far("3 40-43\\n").unwrap(),
@@ -205,7 +209,11 @@ fn ranks_far_from_every_nic_are_right_if_the_job_has_no_nearer_pu() {
     let script = "$T job add j --cpu-set os:60-70 --map-by ppr:1:hwthread --bind-to hwthread > $FOLDER/file; \
                   $T job nics j";
     let Some(output) = on_reference(IPA20, script) else { return };
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let why =
+        "topobroker: job j: note: down: ranks 0-10 are on mlx5_0: mlx5_3 is nearer, and down\n";
+    assert!(output.status.success(), "{output:?}");
+    // Of job add, and of job nics.
+    assert_eq!(text(&output.stderr), why.repeat(2));
     assert!(text(&output.stdout).lines().all(|line| line.ends_with(" mlx5_0")), "{output:?}");
 }
 

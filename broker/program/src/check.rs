@@ -49,7 +49,7 @@ struct Silence {
     /// Accept that the quota of the cgroup is not enough for all ranks or PUs
     #[arg(long)]
     no_quota: bool,
-    /// Accept where the ranks of --job are bound, and which NICs they have
+    /// Accept where the ranks of --job are bound, and which GPUs and NICs they have
     #[arg(long)]
     no_binding: bool,
 }
@@ -64,6 +64,9 @@ impl Silence {
             FindingKind::Far
             | FindingKind::Split
             | FindingKind::Unbound
+            | FindingKind::IdleGpu
+            | FindingKind::NoNetwork
+            | FindingKind::Down
             | FindingKind::Networks => self.no_binding,
             FindingKind::Quota => self.no_quota,
             // Of clusters.

@@ -104,7 +104,10 @@ impl Devices {
         // A GPU has one line, whatever interfaces there are to it.
         let is_first = |(object, kind): &(Object<'a>, OsDeviceKind)| {
             let has_gpu = |pci| gpus.iter().any(|gpu| gpu.pci_device_above() == Some(pci));
-            let is_another = || object.pci_device_above().is_some_and(|pci| !has_gpu(pci));
+            let is_display =
+                |pci: Object<'a>| pci.pci_attributes().is_some_and(|it| it.is_service_display());
+            let pci = object.pci_device_above();
+            let is_another = || pci.is_some_and(|pci| !has_gpu(pci) && !is_display(pci));
             !is_of_gpus(*kind) || self.which.all || gpus.contains(object) || is_another()
         };
         let all = all.filter_map(|object| Some((object, kind(object)?))).filter(is_first);

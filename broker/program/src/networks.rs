@@ -95,6 +95,9 @@ impl Networks {
                 let all: Vec<_> = networks.iter().map(|it| described(it, reach.as_ref())).collect();
                 return json::text(&all);
             }
+            if let Some(why) = filter.why_none(topology, choice) {
+                anyhow::bail!("there is no network for jobs: {why}");
+            }
             let reaching = |network: &Network<'_>| match &reach {
                 None => String::new(),
                 Some((nodes, reached)) => {

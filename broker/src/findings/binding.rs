@@ -1,5 +1,6 @@
 //! Findings about the binding of ranks to NICs.
 
+use super::devices;
 use super::finding::{Finding, FindingKind};
 use std::collections::BTreeMap;
 use topobroker_layout::set::{Format, Set};
@@ -41,8 +42,9 @@ pub fn binding(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
             nics.push(nic);
         }
     }
+    let of_devices = devices::of_job(node, job);
     let Some(best) = best_pus(&nics, &all) else {
-        return several_networks(job).into_iter().collect();
+        return several_networks(job).into_iter().chain(of_devices).collect();
     };
     let mut misplaced: BTreeMap<(FindingKind, u32), Misplaced<'_>> = BTreeMap::new();
     let (mut unbound, mut taken) = (Vec::new(), Set::new());
@@ -64,8 +66,9 @@ pub fn binding(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
     let found = misplaced.iter().map(|((kind, _), ranks)| ranks.finding(*kind, &best, &taken));
     let mut findings: Vec<Finding> = found.collect();
     findings.extend(several_networks(job));
+    findings.extend(of_devices);
     if !unbound.is_empty() {
-        let text = format!("{} not bound, and may run far from every NIC", are(&unbound));
+        let text = format!("{} not bound, and may run far from every NIC", ranks_are(&unbound));
         findings.push(Finding::note(FindingKind::Unbound, text));
     }
     findings
@@ -83,7 +86,8 @@ fn several_networks(job: Job<'_>) -> Option<Finding> {
             }
         }
     }
-    let of = |(network, ranks): (&NetworkId, &Vec<u32>)| format!("{} on {network}", are(ranks));
+    let of =
+        |(network, ranks): (&NetworkId, &Vec<u32>)| format!("{} on {network}", ranks_are(ranks));
     let list: Vec<String> = networks.iter().map(of).collect();
     let text = format!(
         "{}: these networks do not reach each other; add the job again with --network",
@@ -148,7 +152,7 @@ impl<'a> Misplaced<'a> {
         };
         let text = format!(
             "{} bound to PUs {}, {how}: {}{latency} is local to PUs {}; {advice}",
-            are(&self.ranks),
+            ranks_are(&self.ranks),
             list(&self.pus),
             self.nic.name().unwrap_or("-"),
             list(&place)
@@ -158,7 +162,7 @@ impl<'a> Misplaced<'a> {
 }
 
 /// Ranks as users name them: `rank 3 is`, `ranks 0-3,7 are`.
-fn are(ranks: &[u32]) -> String {
+pub(super) fn ranks_are(ranks: &[u32]) -> String {
     let mut ranks = ranks.to_vec();
     ranks.sort_unstable();
     let follow = |one: &u32, next: &u32| one.checked_add(1) == Some(*next);

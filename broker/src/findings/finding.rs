@@ -35,6 +35,12 @@ topobroker_layout::words! {
         Unbound => "unbound",
         /// Ranks of one job have NICs of networks that do not reach each other.
         Networks => "networks",
+        /// A GPU is idle while ranks share another one.
+        IdleGpu => "idle-gpu",
+        /// Ranks have no NIC, because there is no network for them.
+        NoNetwork => "no-network",
+        /// A NIC that is nearer to a rank is down.
+        Down => "down",
         /// The CPU time of a cgroup is not enough for all ranks or threads.
         Quota => "quota",
         /// A NIC has another name than on other nodes of its class.

@@ -1,6 +1,7 @@
 //! What is wrong with a node or with the binding of a job, and what to do about it.
 
 mod binding;
+mod devices;
 mod finding;
 mod memory;
 mod ports;

@@ -10,7 +10,7 @@ use topobroker_layout::description::Object;
 use topobroker_layout::encode::{self, AlignedVec, EncodeError};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::Topology;
-use topobroker_reader::devices::NUMA_NODE;
+use topobroker_reader::devices::{NUMA_NODE, PHYSICAL_FUNCTION};
 
 /// Facts that the driver of a GPU tells.
 const OF_DRIVER: [&str; 5] =
@@ -159,7 +159,9 @@ fn facts(
         let facts = match &object.attributes {
             Attributes::Pci(pci) => {
                 let near = anywhere.contains(&place).then(|| numa_node(pci, root)).flatten();
-                link(pci, root).into_iter().chain(near).chain(of_driver(pci)).collect()
+                let above = root.link(&format!("{}/physfn", folder(pci)));
+                let above = above.map(|bus_id| (PHYSICAL_FUNCTION.to_owned(), bus_id));
+                link(pci, root).into_iter().chain(near).chain(above).chain(of_driver(pci)).collect()
             }
             Attributes::Bridge(bridge) => {
                 bridge.upstream.as_ref().map(|pci| link(pci, root)).unwrap_or_default()

@@ -67,6 +67,12 @@ impl Root {
         Ok(Some(text.trim().to_owned()))
     }
 
+    /// The name of what a symbolic link leads to; `None` if there is no such link.
+    pub(super) fn link(&self, file: &str) -> Option<String> {
+        let target = std::fs::read_link(self.path(file)).ok()?;
+        Some(target.file_name()?.to_str()?.to_owned())
+    }
+
     fn open(&self, file: &str) -> rustix::io::Result<OwnedFd> {
         // A FIFO must not hold us up.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;

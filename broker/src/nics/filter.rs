@@ -3,7 +3,8 @@
 use crate::name_pattern::is_like;
 use std::collections::BTreeMap;
 use topobroker_reader::{
-    Object, Topology,
+    Object, ObjectType, Topology,
+    devices::LinkState,
     devices::{Network, NetworkId, NicChoice},
 };
 
@@ -113,6 +114,39 @@ impl NicFilter {
         networks
     }
 
+    /// Why no network is left; `None` if there is one.
+    #[must_use]
+    pub fn why_none(&self, topology: Topology<'_>, choice: NicChoice) -> Option<String> {
+        if self.network(topology, choice).is_some() {
+            return None;
+        }
+        let others: Vec<String> =
+            topology.network_shares(choice).map(|network| network.id.to_string()).collect();
+        if !others.is_empty() {
+            let others = others.join(", ");
+            return Some(format!(
+                "the node has {others}; --network, --nic and --no-nic leave none"
+            ));
+        }
+        let all = topology.objects_with_type(ObjectType::OSDevice);
+        let adapters = all.filter(|it| NetworkId::of(*it).is_some());
+        let adapters: Vec<Object<'_>> =
+            adapters.filter(|it| it.pci_device_above().is_some()).collect();
+        let in_state = |state| {
+            let all = adapters.iter().filter(|it| it.link_state() == state);
+            all.map(|it| it.device_name()).collect::<Vec<_>>().join(", ")
+        };
+        let (down, unknown) = (in_state(LinkState::Inactive), in_state(LinkState::Unknown));
+        Some(match (down.as_str(), unknown.as_str()) {
+            ("", "") => "the node has no NIC".to_owned(),
+            ("", unknown) => format!("nobody knows whether these are active: {unknown}"),
+            (down, "") => format!("these are not active: {down}"),
+            (down, unknown) => {
+                format!("these are not active: {down}; nobody knows whether these are: {unknown}")
+            }
+        })
+    }
+
     /// The network that a job uses; `None` if none is left.
     #[must_use]
     pub fn network<'a>(&self, topology: Topology<'a>, choice: NicChoice) -> Option<Network<'a>> {
@@ -123,7 +157,8 @@ impl NicFilter {
 fn is_named(id: NetworkId, wanted: &str) -> bool {
     let name = id.to_string();
     let subnet = name.split(' ').nth(1).filter(|_| id.subnet().is_some());
-    [Some(name.as_str()), Some(id.kind()), subnet]
+    let number = id.subnet().map(|subnet| format!("{subnet:#018x}"));
+    [Some(name.as_str()), Some(id.kind()), subnet, number.as_deref()]
         .into_iter()
         .flatten()
         .any(|known| known.eq_ignore_ascii_case(wanted.trim()))
@@ -193,7 +228,12 @@ mod tests {
     #[test]
     fn networks_are_named_by_kind_subnet_or_both() {
         let id = NetworkId::InfiniBand(Some(0xfe80_0000_0000_0001));
-        for name in ["infiniband", "InfiniBand fe80:0000:0000:0001", "fe80:0000:0000:0001"] {
+        for name in [
+            "infiniband",
+            "InfiniBand fe80:0000:0000:0001",
+            "fe80:0000:0000:0001",
+            "0xfe80000000000001",
+        ] {
             assert!(is_named(id, name), "{name}");
         }
         assert!(!is_named(id, "roce") && !is_named(NetworkId::Roce(Some(100_000)), "100"));

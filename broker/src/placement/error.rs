@@ -31,6 +31,11 @@ pub enum PlacementError {
         "{option} {device}: there is no {what}; `topobroker devices --all` lists what there is"
     )]
     NoDevice { option: &'static str, device: String, what: &'static str },
+    /// More ranks than there are CPUs for them.
+    #[error(
+        "{ranks} ranks: there are free CPUs for {expected}; ask for fewer, or add :overload-allowed to --bind-to"
+    )]
+    NoCpus { ranks: usize, expected: usize },
     /// Fewer devices than each rank is to have.
     #[error("{device}: there are {found}, expected {expected} or more, as NDEV={expected} says")]
     FewDevices { device: String, found: usize, expected: usize },

@@ -51,6 +51,12 @@ impl<'a> Fabric<'a> {
         NodeDistances { found: of_nodes }
     }
 
+    /// The way between two ports; `None` if there is none.
+    #[must_use]
+    pub fn way(self, one: FabricVertex<'a>, other: FabricVertex<'a>) -> Option<FabricPath> {
+        self.ways_from(core::iter::once(one)).get(other.number()).copied().flatten()
+    }
+
     /// Least number of links between a vertex of one set and a vertex of another, searched.
     #[cold]
     pub(super) fn search(

@@ -1,5 +1,6 @@
-//! The NICs and GPUs that ranks may be given: one of each, though an adapter is several OS devices.
+//! The NICs that ranks may be given: one of each adapter, though it is several OS devices.
 
+use super::virtual_functions::has_physical_function;
 use crate::object::Object;
 use crate::topology::Topology;
 use alloc::borrow::Cow;
@@ -35,17 +36,12 @@ impl NicChoice {
     }
 }
 
-/// Subtypes of OS devices by which programs compute on GPUs, the best first.
-const BACKENDS: &str = "CUDA NVML RSMI AMDSMI LevelZero OpenCL";
-
-/// PCI classes of controllers for three-dimensional graphics without a display, and of what computes.
-const COMPUTES: [u16; 2] = [0x0302, 0x1200];
-
 impl<'a> Topology<'a> {
     /// The NICs that ranks may be given, in logical order: one of each PCI device. They are
     /// OpenFabrics and Slingshot devices (the CXI device, where hwloc knows it) if the node has any,
     /// in whatever state, else network interfaces: nobody wants messages to go over the network of
-    /// the administrators because a cable is loose.
+    /// the administrators because a cable is loose. Virtual functions count only where their physical
+    /// function is not, in a virtual machine: they have the same port.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
@@ -59,8 +55,12 @@ impl<'a> Topology<'a> {
         let has_fabric = all().any(is_fabric);
         // An interface beside the PCI devices is no adapter: a bridge, or the loop-back one.
         let is_adapter = move |device: &Object<'a>| match has_fabric {
-            true => is_fabric(*device),
-            false => is_interface(*device) && device.pci_device_above().is_some(),
+            true => is_fabric(*device) && !has_physical_function(*device),
+            false => {
+                is_interface(*device)
+                    && device.pci_device_above().is_some()
+                    && !has_physical_function(*device)
+            }
         };
         let is_wanted = move |device: &Object<'a>| match device.link_state() {
             LinkState::Active => true,
@@ -75,47 +75,6 @@ impl<'a> Topology<'a> {
             others().nth(1).is_none() || first().is_none_or(|first| first == *device)
         };
         all().filter(is_adapter).filter(is_wanted).filter(is_first)
-    }
-
-    /// The GPUs, in logical order. A GPU is several OS devices: this is the one of the best
-    /// programming interface. If that has several, as of a partitioned GPU, each is one. A GPU that
-    /// only the driver knows is a PCI device.
-    ///
-    /// If nobody knows a programming interface of any PCI device of the node, the GPUs are the PCI
-    /// devices that only compute (classes 0302 and 1200). OS devices whose PCI device hwloc does not
-    /// find, as of OpenCL on NVIDIA's, count only if there is no GPU else: they are the same ones.
-    pub fn gpus(self) -> impl Iterator<Item = Object<'a>> {
-        let pci_devices = move || self.objects_with_type(ObjectType::PCIDevice);
-        let by_driver = move || pci_devices().filter(|pci| is_known_to_driver(*pci));
-        let computes = move || {
-            let class = |pci: &Object<'a>| pci.pci_attributes().map_or(0, |it| it.class_id);
-            pci_devices().filter(move |pci| COMPUTES.contains(&class(pci)))
-        };
-        let is_known = self.gpus_on_pci().next().is_some() || by_driver().next().is_some();
-        let is_alone = !is_known && computes().next().is_none();
-        let by_class = (!is_known).then(computes).into_iter().flatten();
-        let off_pci = is_alone.then(|| self.gpus_off_pci()).into_iter().flatten();
-        self.gpus_on_pci().chain(by_driver()).chain(by_class).chain(off_pci)
-    }
-
-    /// The OS devices of GPUs whose PCI device is known: of each those of the best interface.
-    fn gpus_on_pci(self) -> impl Iterator<Item = Object<'a>> {
-        let is_best = |device: &Object<'a>| {
-            let Some(own) = backend(*device) else { return false };
-            let is_worse = |other: Object<'a>| backend(other).is_none_or(|other| other >= own);
-            device.pci_device_above().is_some_and(|pci| pci.io_children().all(is_worse))
-        };
-        self.objects_with_type(ObjectType::OSDevice).filter(is_best)
-    }
-
-    /// The OS devices of GPUs whose PCI device is not known, of the best interface of all.
-    fn gpus_off_pci(self) -> impl Iterator<Item = Object<'a>> {
-        let devices = move || {
-            let all = self.objects_with_type(ObjectType::OSDevice);
-            all.filter(|device| device.pci_device_above().is_none())
-        };
-        let best = devices().filter_map(backend).min();
-        devices().filter(move |device| best.is_some() && backend(*device) == best)
     }
 }
 
@@ -193,12 +152,6 @@ impl<'a> Object<'a> {
         Some(self).filter(is_pci).or_else(|| self.ancestors().find(is_pci))
     }
 
-    /// The UUIDs of the instances of a GPU that NVIDIA's MIG parts; none if it is whole.
-    pub fn mig_instances(self) -> impl Iterator<Item = &'a str> {
-        let told = self.pci_device_above().and_then(|pci| pci.fact("MIGInstances"));
-        told.into_iter().flat_map(|told| told.split(','))
-    }
-
     /// The name by which users know a device: that of the OS device, else its PCI bus id. Empty for
     /// other objects.
     #[must_use]
@@ -209,11 +162,6 @@ impl<'a> Object<'a> {
             (None, None) => "".into(),
         }
     }
-}
-
-/// Whether the driver knows a PCI device as a GPU, and hwloc no programming interface of it.
-fn is_known_to_driver(pci: Object<'_>) -> bool {
-    pci.fact("NVMLNumber").is_some() && pci.io_children().all(|device| backend(device).is_none())
 }
 
 fn is_interface(device: Object<'_>) -> bool {
@@ -241,27 +189,6 @@ pub(super) fn pci_vendor(device: Object<'_>) -> Option<u16> {
 /// beside the interface for IP.
 pub(crate) fn is_cxi(device: Object<'_>) -> bool {
     device.subtype() == Some("Slingshot") && device.name().is_some_and(|it| it.starts_with("cxi"))
-}
-
-/// The place of an OS device of a GPU in the order of programming interfaces; `None` if it is not of
-/// a GPU, or is only its display.
-fn backend(device: Object<'_>) -> Option<usize> {
-    let kind = device.os_device_kind()?;
-    // A part of a GPU, such as a tile, is below the OS device of the GPU.
-    let is_part = device.parent().is_some_and(|it| it.object_type() == ObjectType::OSDevice);
-    if is_part || !matches!(kind, OsDeviceKind::Gpu | OsDeviceKind::CoProcessor) {
-        return None;
-    }
-    let subtype = device.subtype().or(device.info("Backend"));
-    let place = BACKENDS.split(' ').position(|it| Some(it) == subtype);
-    if device.info("OpenCLDeviceType").is_some_and(|it| it != "GPU") {
-        return None;
-    }
-    place.or_else(|| {
-        let Attributes::Pci(pci) = device.pci_device_above()?.attributes() else { return None };
-        let is_render = device.name()?.starts_with("renderD");
-        (is_render && pci.is_display()).then_some(usize::MAX)
-    })
 }
 
 impl Object<'_> {

@@ -2,7 +2,7 @@
 //! so.
 
 use super::candidates::{NicChoice, is_slingshot, pci_vendor};
-use super::ports::{AMAZON, LinkLayer, Port, prefix_text};
+use super::ports::{AMAZON, LinkLayer, Port, gid_in_address, prefix_text};
 use crate::object::Object;
 use crate::text::rate;
 use crate::topology::Topology;
@@ -76,8 +76,10 @@ impl NetworkId {
                 Some((Self::of_port(nic, port), rate))
             }
             OsDeviceKind::Network => {
-                let rate = nic.link_mbps();
-                Some((Self::Ethernet(rate), rate))
+                let (rate, gid) = (nic.link_mbps(), nic.info("Address").and_then(gid_in_address));
+                let subnet = gid.and_then(|gid| u64::try_from(gid.to_bits() >> 64).ok());
+                let id = subnet.map_or(Self::Ethernet(rate), |it| Self::InfiniBand(Some(it)));
+                Some((id, rate))
             }
             _ => None,
         }

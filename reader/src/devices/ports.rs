@@ -42,6 +42,9 @@ pub enum LinkLayer {
     Other,
 }
 
+/// The PCI class of Ethernet controllers.
+const ETHERNET_CONTROLLER: u16 = 0x0200;
+
 /// Amazon's PCI vendor: its EFA devices have ports like those of InfiniBand, but no subnet.
 pub(super) const AMAZON: u16 = 0x1d0f;
 
@@ -103,7 +106,7 @@ impl<'a> Port<'a> {
     }
 
     /// What is below the port. If the publisher did not find it out, the addresses of network
-    /// interfaces of the same PCI device tell it, or else the LID of the port.
+    /// interfaces of the same PCI device tell it, then the class of that, then the LID of the port.
     #[must_use]
     pub fn link_layer(self) -> Option<LinkLayer> {
         match self.value("LinkLayer") {
@@ -122,10 +125,19 @@ impl<'a> Port<'a> {
             let mut beside = pci.io_children().filter_map(|it| it.info("Address"));
             beside.find_map(|address| link_layer_of(address, guid))
         });
-        by_address.or_else(|| self.link_layer_by_lid())
+        by_address.or_else(|| self.link_layer_by_class(pci)).or_else(|| self.link_layer_by_lid())
     }
 
-    /// The subnet manager gives each active port of InfiniBand a LID; over Ethernet there is none.
+    /// An Ethernet controller with an interface that has a MAC address has ports over Ethernet, though drivers of
+    /// iWARP tell a LID.
+    fn link_layer_by_class(self, pci: Object<'a>) -> Option<LinkLayer> {
+        let is_ethernet = pci.pci_attributes()?.class_id == ETHERNET_CONTROLLER;
+        let mut addresses = pci.io_children().filter_map(|it| it.info("Address"));
+        let is_mac = |address| bytes_of_address(address).is_some_and(|(count, _)| count == 6);
+        (is_ethernet && addresses.any(is_mac)).then_some(LinkLayer::Ethernet)
+    }
+
+    /// The subnet manager gives each active port of InfiniBand a LID; RoCE has none.
     fn link_layer_by_lid(self) -> Option<LinkLayer> {
         match (self.is_active(), self.lid()?) {
             (true, 0) => Some(LinkLayer::Ethernet),
@@ -225,17 +237,18 @@ fn gid(text: &str) -> Option<Ipv6Addr> {
     rest.next().is_none().then(|| Ipv6Addr::from(groups))
 }
 
+/// The global id in the address of an interface over InfiniBand (IPoIB), which has 20 bytes.
+pub(super) fn gid_in_address(address: &str) -> Option<Ipv6Addr> {
+    let (count, bytes) = bytes_of_address(address)?;
+    let [_, _, _, _, gid @ ..] = bytes;
+    (count == 20).then(|| Ipv6Addr::from(gid))
+}
+
 /// The link layer of the port with a GUID, if an address of a network interface is made of it. That
 /// of an Ethernet interface is in the GUID with `ff:fe` in its middle and one bit changed; that of an
 /// InfiniBand interface has the GUID at its end.
 fn link_layer_of(address: &str, guid: [u8; 8]) -> Option<LinkLayer> {
-    let mut bytes = [0_u8; 20];
-    let mut count = 0;
-    for part in address.split(':') {
-        *bytes.get_mut(count)? = u8::from_str_radix(part, 16).ok()?;
-        count += 1;
-    }
-    match (count, bytes) {
+    match bytes_of_address(address)? {
         (6, [a, b, c, d, e, f, ..]) if guid == [a ^ 2, b, c, 0xff, 0xfe, d, e, f] => {
             Some(LinkLayer::Ethernet)
         }
@@ -244,6 +257,16 @@ fn link_layer_of(address: &str, guid: [u8; 8]) -> Option<LinkLayer> {
         }
         _ => None,
     }
+}
+
+/// The bytes of an address of an interface, and how many it has.
+fn bytes_of_address(address: &str) -> Option<(usize, [u8; 20])> {
+    let (mut bytes, mut count) = ([0; 20], 0);
+    for part in address.split(':') {
+        *bytes.get_mut(count)? = u8::from_str_radix(part, 16).ok()?;
+        count += 1;
+    }
+    Some((count, bytes))
 }
 
 #[cfg(test)]

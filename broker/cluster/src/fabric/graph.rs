@@ -54,6 +54,16 @@ impl core::fmt::Display for End {
     }
 }
 
+/// What is in the name of the port by which a switch reduces data.
+const AGGREGATION: &str = "Aggregation Node";
+
+impl Vertex {
+    /// Whether it is a port of a router, or of what a switch has to reduce data (SHARP).
+    pub(super) fn is_of_no_host(&self) -> bool {
+        self.is_router || self.name.contains(AGGREGATION)
+    }
+}
+
 impl FabricGraph {
     /// Number of switches.
     #[must_use]

@@ -30,9 +30,6 @@ impl HostPorts {
     }
 }
 
-/// What is in the name of the port by which a switch reduces data.
-const AGGREGATION: &str = "Aggregation Node";
-
 /// Which ports of a fabric belong to which nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Matching {
@@ -65,9 +62,7 @@ impl FabricGraph {
                 Some(node) => {
                     matching.nodes.insert(*guid, *node);
                 }
-                None if port.is_router || port.name.contains(AGGREGATION) => {
-                    matching.not_of_hosts += 1;
-                }
+                None if port.is_of_no_host() => matching.not_of_hosts += 1,
                 None => matching.ports_without.push(port.name.clone()),
             }
         }

@@ -18,7 +18,8 @@ pub(crate) fn pack(
 ) -> Fabric {
     // Ports are in the order of their nodes; those of nodes that are not in the cluster come first.
     let of_node = |guid: u64| node_of(guid).map_or(0, |node| u64::from(node) + 1);
-    let mut ports: Vec<(&u64, &Vertex)> = graph.ports.iter().collect();
+    let is_port = |(guid, port): &(&u64, &Vertex)| of_node(**guid) > 0 || !port.is_of_no_host();
+    let mut ports: Vec<(&u64, &Vertex)> = graph.ports.iter().filter(is_port).collect();
     ports.sort_by_key(|(guid, _)| (of_node(**guid), **guid));
     let port_first: Vec<u64> = match ports.is_empty() {
         true => Vec::new(),

@@ -98,6 +98,9 @@ fn shape(topology: Topology<'_>) -> NodeLine {
     let cores = core_count(topology);
     let mut all: Vec<Object<'_>> = topology.gpus().collect();
     all.sort_by_key(|gpu| gpu.bus_id().unwrap_or(BusId::LAST));
+    // Tiles share the device file of their card; partitions of AMD have one each.
+    let card = |gpu: &Object<'_>| gpu.bus_id().filter(|_| vendor_of(*gpu) == Some(vendor::INTEL));
+    all.dedup_by(|one, other| card(one).is_some() && card(one) == card(other));
     let mut gpus: BTreeMap<String, usize> = BTreeMap::new();
     all.iter().for_each(|gpu| *gpus.entry(kind_of(*gpu)).or_default() += 1);
     NodeLine {
@@ -121,7 +124,9 @@ pub(super) fn core_count(topology: Topology<'_>) -> usize {
 fn kind_of(gpu: Object<'_>) -> String {
     let pci = gpu.pci_device_above();
     let beside = pci.into_iter().flat_map(Object::io_children);
-    let model = std::iter::once(gpu).chain(beside).find_map(|it| it.info("GPUModel"));
+    // Partitions of one PCI device are of one type, though the driver names the first alone.
+    let models = std::iter::once(gpu).chain(beside).filter_map(|it| it.info("GPUModel"));
+    let model = models.into_iter().find(|it| !it.is_empty());
     let letter = |it: char| match it {
         'A'..='Z' => it.to_ascii_lowercase(),
         'a'..='z' | '0'..='9' | '.' | '-' => it,
@@ -168,12 +173,16 @@ fn gres(topology: Topology<'_>, gpus: &[Object<'_>]) -> Vec<String> {
 fn file(gpu: Object<'_>, place: usize) -> String {
     let pci = gpu.pci_device_above();
     let names = || pci.into_iter().flat_map(Object::io_children).filter_map(Object::name);
-    let is_nvidia =
-        pci.and_then(Object::pci_attributes).is_some_and(|pci| pci.vendor_id == vendor::NVIDIA);
-    if is_nvidia {
+    if vendor_of(gpu) == Some(vendor::NVIDIA) {
         let minor = pci.and_then(|pci| pci.fact("NVIDIAMinor")?.parse().ok());
         return format!("/dev/nvidia{}", minor.unwrap_or(place));
     }
-    let render = names().find(|name| name.starts_with("renderD")).map(str::to_owned);
-    format!("/dev/dri/{}", render.unwrap_or_else(|| format!("renderD{}", 128 + place)))
+    let first = names().find_map(|name| name.strip_prefix("renderD")?.parse::<usize>().ok());
+    let partitions = pci.into_iter().flat_map(Object::gpus_of_pci);
+    let partition = partitions.take_while(|it| *it != gpu).count();
+    format!("/dev/dri/renderD{}", first.map_or(128 + place, |first| first + partition))
+}
+
+fn vendor_of(gpu: Object<'_>) -> Option<u16> {
+    gpu.pci_device_above().and_then(Object::pci_attributes).map(|pci| pci.vendor_id)
 }

@@ -96,8 +96,9 @@ fn paths<'a>(
     let mut ports = Vec::new();
     for one in fabric.ports_of(from) {
         for other in fabric.ports_of(to) {
-            let hops = fabric.hops(one, other);
-            ports.push(json::Path { from: guid(one), to: guid(other), hops });
+            let way = fabric.way(one, other);
+            let (hops, rate_mbps) = (way.map(|it| it.hops), way.and_then(|it| it.mbps));
+            ports.push(json::Path { from: guid(one), to: guid(other), hops, rate_mbps });
         }
     }
     Ok(json::Paths { group: common.name(), kind: common.kind().name(), ports })
@@ -158,9 +159,15 @@ fn between<'a>(
     let _ = writeln!(text, "both are in {name}");
     for one in fabric.ports_of(from) {
         for other in fabric.ports_of(to) {
-            let hops = fabric.hops(one, other);
-            let hops = hops.map_or("not connected".to_owned(), |hops| format!("{hops} links"));
-            let _ = writeln!(text, "{:#018x} to {:#018x}: {hops}", one.guid(), other.guid());
+            let way = match fabric.way(one, other) {
+                None => "not connected".to_owned(),
+                Some(way) => {
+                    let unknown = if way.has_unknown { ", or less" } else { "" };
+                    let known = way.mbps.map(|mbps| format!(", {}{unknown}", rate(mbps.into())));
+                    format!("{} links{}", way.hops, known.as_deref().unwrap_or(", rate unknown"))
+                }
+            };
+            let _ = writeln!(text, "{:#018x} to {:#018x}: {way}", one.guid(), other.guid());
         }
     }
     Ok(text)

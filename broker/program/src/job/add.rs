@@ -13,6 +13,7 @@ use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use topobroker::nics::NicFilter;
 use topobroker::placement;
 use topobroker::publish::job::{self, DevicePolicy, JobOptions, Launcher};
 use topobroker_layout::set::{Format, Set};
@@ -127,7 +128,12 @@ impl Add {
         let devices = DevicePolicy { mapped_gpus, ..self.devices()? };
         let networks = devices.site.networks(base.topology(), devices.nics);
         let networks = if devices.nics_per_rank > 0 { networks } else { Vec::new() };
+        let why_none = devices.site.why_none(base.topology(), devices.nics);
+        // What the node lacks itself is a finding of the job.
+        let is_chosen = NicFilter::default().why_none(base.topology(), NicChoice::Active).is_none();
+        let why_none = why_none.filter(|_| devices.nics_per_rank > 0 && is_chosen);
         let notes = [
+            why_none.map(|why| format!("ranks have no NIC: {why}")),
             beyond_cgroup(&view)?,
             beyond_quota(ranks.len())?,
             not_used(&networks),

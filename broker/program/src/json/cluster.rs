@@ -150,6 +150,7 @@ pub(crate) struct Path {
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) hops: Option<u32>,
+    pub(crate) rate_mbps: Option<u32>,
 }
 
 /// Two ports that reach each other.

@@ -34,7 +34,8 @@ impl Cpus {
         let threads = policy.threads || policy.map == MapBy::Object(ObjectType::PU);
         let by_thread = threads
             || (policy.cpus > 1 && bind == BindTo::Object(ObjectType::PU))
-            || (bind == BindTo::Gpu && !has_cores(topology));
+            || (matches!(bind, BindTo::Gpu | BindTo::Object(ObjectType::PU))
+                && !has_cores(topology));
         let (kind, name) = match by_thread {
             true => (ObjectType::PU, "hwthreads"),
             false => (ObjectType::Core, "cores"),

@@ -76,8 +76,14 @@ pub fn place_on<'a>(
         _ => mapper.over_targets(),
     }?;
     if mapper.left > 0 {
-        let (policy, expected) = (policy.to_string(), count - mapper.left);
-        return Err((None, PlacementError::TooMany { ranks: count, policy, expected }));
+        let (ranks, expected) = (count, count - mapper.left);
+        let is_limited =
+            matches!(policy.map, MapBy::Ppr(..) | MapBy::Device(DeviceMap { shared: false, .. }));
+        let error = match is_limited || bind == BindTo::None {
+            true => PlacementError::TooMany { ranks, policy: policy.to_string(), expected },
+            false => PlacementError::NoCpus { ranks, expected },
+        };
+        return Err((None, error));
     }
     let places = numbering::in_order_of_ranks(mapper.places, policy);
     Ok(places.into_iter().map(|place| place.rank).collect())

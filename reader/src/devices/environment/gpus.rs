@@ -19,8 +19,8 @@ pub enum Interface {
     Cuda,
     /// ROCm: `ROCR_VISIBLE_DEVICES`.
     Rocm,
-    /// Level Zero: `ZE_AFFINITY_MASK`, with `ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE`, in which a number is
-    /// that of a card.
+    /// Level Zero: `ZE_AFFINITY_MASK`, with `ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE`, in which `1` is a card
+    /// and `1.0` a tile of it.
     LevelZero,
     /// OpenCL of AMD: `GPU_DEVICE_ORDINAL`.
     OpenCl,
@@ -33,7 +33,8 @@ impl Interface {
 
 /// Name and value of each variable by which a programming interface is told to use the GPUs that a rank
 /// of a job was given, as [`of_gpus`] tells them. Of a GPU that NVIDIA's MIG parts, the rank uses one
-/// instance: the ranks that were given this GPU have its instances in turn.
+/// instance: the ranks that were given this GPU have its instances in turn. Ranks that share a GPU with tiles
+/// (Level Zero) have these in turn.
 ///
 /// ```
 /// use topobroker_reader::{devices::environment::{Interface, of_gpus_of_rank}, jobs::Job};
@@ -49,19 +50,32 @@ pub fn of_gpus_of_rank(
     job: Job<'_>,
     rank: u32,
 ) -> Vec<(&'static str, String)> {
-    let given = job.gpus(rank).map(|gpu| (gpu, instance_of(job, rank, gpu)));
+    let given = job.gpus(rank).map(|gpu| (gpu, part_of(job, rank, gpu)));
     told(interface, &given.collect::<Vec<_>>(), job.topology())
 }
 
-/// The UUID of the MIG instance of a GPU that a rank uses; `None` if the GPU is whole.
-fn instance_of<'a>(job: Job<'a>, rank: u32, gpu: Object<'a>) -> Option<&'a str> {
-    let count = gpu.mig_instances().count();
-    if count == 0 {
-        return None;
+/// What a rank uses of a GPU.
+#[derive(Debug, Clone, Copy)]
+enum Part<'a> {
+    All,
+    /// An instance of MIG, by its UUID.
+    Instance(&'a str),
+    Tile(usize),
+}
+
+/// Ranks that were given the same GPU have its MIG instances, or its tiles, in turn.
+fn part_of<'a>(job: Job<'a>, rank: u32, gpu: Object<'a>) -> Part<'a> {
+    let (instances, tiles) = (gpu.mig_instances().count(), gpu.tiles());
+    if instances == 0 && tiles == 0 {
+        return Part::All;
     }
-    let earlier = job.ranks().take_while(|other| other.rank != rank);
-    let earlier = earlier.filter(|other| job.gpus(other.rank).any(|it| it == gpu)).count();
-    gpu.mig_instances().nth(earlier % count)
+    let sharers = || job.ranks().filter(|it| job.gpus(it.rank).any(|it| it == gpu));
+    let earlier = sharers().take_while(|other| other.rank != rank).count();
+    if tiles > 0 && sharers().nth(1).is_some() {
+        return Part::Tile(earlier % tiles);
+    }
+    let instance = earlier.checked_rem(instances).and_then(|it| gpu.mig_instances().nth(it));
+    instance.map_or(Part::All, Part::Instance)
 }
 
 /// Name and value of each variable by which a programming interface is told to use the GPUs `given`,
@@ -75,13 +89,13 @@ pub fn of_gpus(
     given: &[Object<'_>],
     node: Topology<'_>,
 ) -> Vec<(&'static str, String)> {
-    told(interface, &given.iter().map(|gpu| (*gpu, None)).collect::<Vec<_>>(), node)
+    told(interface, &given.iter().map(|gpu| (*gpu, Part::All)).collect::<Vec<_>>(), node)
 }
 
 /// What [`of_gpus`] tells of GPUs, each whole or as one of its instances.
 fn told(
     interface: Interface,
-    given: &[(Object<'_>, Option<&str>)],
+    given: &[(Object<'_>, Part<'_>)],
     node: Topology<'_>,
 ) -> Vec<(&'static str, String)> {
     let vendor = match interface {
@@ -94,11 +108,17 @@ fn told(
         return Vec::new();
     }
     let numbers = || {
-        let numbers: Vec<String> = own.iter().map(|(gpu, _)| number_of(*gpu, node)).collect();
-        numbers.join(",")
+        let number = |(gpu, part): &&(Object<'_>, Part<'_>)| match interface {
+            Interface::LevelZero => number_of_tile(*gpu, *part, node),
+            _ => number_of(*gpu, node).to_string(),
+        };
+        own.iter().map(number).collect::<Vec<_>>().join(",")
     };
     let uuids = || {
-        let uuids = own.iter().map(|(gpu, instance)| instance.or_else(|| gpu.gpu_uuid()));
+        let uuids = own.iter().map(|(gpu, part)| match part {
+            Part::Instance(uuid) => Some(*uuid),
+            Part::All | Part::Tile(_) => gpu.gpu_uuid(),
+        });
         uuids.collect::<Option<Vec<_>>>()
     };
     match interface {
@@ -135,24 +155,45 @@ fn vendor_of(gpu: Object<'_>) -> Option<u16> {
 
 impl<'a> Object<'a> {
     /// The UUID of a GPU of NVIDIA or AMD that hwloc knows of one of its OS devices, or the driver of its
-    /// PCI device, as they write it. `None` if neither does.
+    /// PCI device, as they write it. `None` if neither does; AMD's driver has zeros for a GPU without one.
     #[must_use]
     pub fn gpu_uuid(self) -> Option<&'a str> {
         let pci = self.pci_device_above()?;
-        let infos = iter::once(self).chain(pci.io_children()).flat_map(Object::infos);
-        infos.chain(pci.facts()).find(|it| UUIDS.contains(&it.name)).map(|it| it.value)
+        // Another partition has a UUID of its own.
+        let others = pci.io_children().filter(|it| it.subtype() != self.subtype());
+        let infos = iter::once(self).chain(others).flat_map(Object::infos);
+        let is_one = |text: &str| !text.trim_start_matches("0x").bytes().all(|it| it == b'0');
+        let mut uuids = infos.chain(pci.facts()).filter(|it| UUIDS.contains(&it.name));
+        uuids.find(|it| is_one(it.value)).map(|it| it.value)
     }
 }
 
-/// The place of a GPU among those of its vendor, by PCI bus id.
-fn number_of(gpu: Object<'_>, node: Topology<'_>) -> String {
-    let mut all: Vec<_> = node
+/// The place of a GPU among those of its vendor, in the order of bus ids and, on one PCI device, of the
+/// partitions.
+fn number_of(gpu: Object<'_>, node: Topology<'_>) -> usize {
+    let place = |gpu: Object<'_>| (gpu.bus_id(), gpu.logical_index());
+    let all = node.gpus().filter(|it| vendor_of(*it) == vendor_of(gpu));
+    all.filter(|it| place(*it) < place(gpu)).count()
+}
+
+/// The card of a GPU, and its tile if it has one alone.
+fn number_of_tile(gpu: Object<'_>, part: Part<'_>, node: Topology<'_>) -> String {
+    let mut cards: Vec<_> = node
         .gpus()
         .filter(|it| vendor_of(*it) == vendor_of(gpu))
         .filter_map(Object::bus_id)
+        .filter(|it| Some(*it) < gpu.bus_id())
         .collect();
-    all.sort_unstable();
-    all.dedup();
-    let own = gpu.bus_id();
-    all.iter().take_while(|it| Some(**it) != own).count().to_string()
+    cards.sort_unstable();
+    cards.dedup();
+    let card = cards.len();
+    let tiles = || gpu.pci_device_above().into_iter().flat_map(Object::gpus_of_pci);
+    match part {
+        Part::Tile(tile) => format!("{card}.{tile}"),
+        _ if tiles().nth(1).is_some() => {
+            let tile = tiles().take_while(|it| *it != gpu).count();
+            format!("{card}.{tile}")
+        }
+        _ => card.to_string(),
+    }
 }
