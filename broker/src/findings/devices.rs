@@ -5,8 +5,8 @@ use super::finding::{Finding, FindingKind};
 use crate::nics::NicFilter;
 use std::collections::BTreeMap;
 use topobroker_reader::{
-    Object, ObjectType, Topology,
-    devices::{LinkState, NetworkId, NicChoice},
+    Object, Topology,
+    devices::NicChoice,
     jobs::{Job, JobRank},
 };
 
@@ -51,25 +51,14 @@ fn no_network(node: Topology<'_>, job: Job<'_>) -> Option<Finding> {
     Some(Finding::note(FindingKind::NoNetwork, format!("ranks have no NIC: {why}")))
 }
 
-/// Ranks with the same NIC, and a nearer one of the same kind of network that is down.
+/// Ranks with the same NIC, for which the same one is nearer and down.
 fn nearer_and_down(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
-    let all = node.objects_with_type(ObjectType::OSDevice);
-    let down: Vec<Object<'_>> = all
-        .filter(|it| NetworkId::of(*it).is_some() && it.link_state() == LinkState::Inactive)
-        .collect();
     let mut found: BTreeMap<(u32, u32), (Object<'_>, Object<'_>, Vec<u32>)> = BTreeMap::new();
     for JobRank { rank, cpuset, .. } in job.ranks() {
         let (Some(cpuset), Some(own)) = (cpuset, job.nics(rank).next()) else { continue };
-        let far = |nic: Object<'_>| {
-            let path = node.device_path(&cpuset, nic);
-            (path.nearness, path.latency)
-        };
-        let is_alike = |it: &&Object<'_>| it.os_device_kind() == own.os_device_kind();
-        let nearer = down.iter().filter(is_alike).filter(|nic| far(**nic) < far(own));
-        if let Some(nearest) = nearer.min_by_key(|nic| far(**nic)) {
-            let entry =
-                found.entry((own.id(), nearest.id())).or_insert((own, *nearest, Vec::new()));
-            entry.2.push(rank);
+        if let Some(nearer) = node.nearer_but_down(&cpuset, own) {
+            let entry = found.entry((own.id(), nearer.id()));
+            entry.or_insert((own, nearer, Vec::new())).2.push(rank);
         }
     }
     let finding = |(own, nearest, ranks): (Object<'_>, Object<'_>, Vec<u32>)| {

@@ -290,7 +290,14 @@ impl PyTopology {
         Ok(self.find(|topology| topology.nearest(&cpus, device)))
     }
 
-    /// Deals devices, such as `nics` or `gpus`, to ranks. Each of `ranks` is the PUs of a rank, or a
+    /// A NIC that is nearer to a process on PUs than the NIC that it has, and down; None if there is none.
+    fn nearer_but_down(&self, cpus: AnySet, nic: &PyObject) -> PyResult<Option<PyObject>> {
+        let id = self.own_id(nic)?;
+        Ok(self.find(|topology| topology.nearer_but_down(&cpus, topology.object(id)?)))
+    }
+
+    /// Deals devices, such as `nics` or `gpus`, to ranks. NICs are shared; ranks share a GPU only if there are more
+    /// ranks than GPUs. Each of `ranks` is the PUs of a rank, or a
     /// device that its devices should be near. Returns a list of devices for each rank.
     #[pyo3(signature = (devices, ranks, per_rank = 1))]
     fn assign(

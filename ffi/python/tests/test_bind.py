@@ -60,9 +60,13 @@ def test_eight_ranks_of_eight_gpus_divide_the_cores_near_each(gpus: Topology) ->
     assert bindings[3].variables["NCCL_IB_HCA"] == "=mlx5_1:1" and "CUDA_VISIBLE_DEVICES" not in bindings[3].variables
 
 
-def test_four_ranks_of_eight_gpus_have_all_cores_near_those_that_are_used(gpus: Topology) -> None:
-    bindings = plans(gpus, 4)
-    assert [it.gpu.name for it in bindings if it.gpu] == ["cuda0", "cuda1", "cuda2", "cuda3"]
+def test_fewer_ranks_than_gpus_are_bound_to_the_cores_of_one_only_if_asked(gpus: Topology) -> None:
+    for size in (1, 2, 4):
+        bindings = plans(gpus, size)
+        assert [it.gpu.name for it in bindings if it.gpu] == [f"cuda{rank}" for rank in range(size)]
+        assert all(it.cpus == gpus.cpuset for it in bindings)
+        assert "may use 8 GPUs" in bindings[0].explain()
+    bindings = [plan(gpus, torchrun(rank, 4), gpus=[0, 1, 2, 3]) for rank in range(4)]
     assert [cores(gpus, it) for it in bindings] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14, 15]]
 
 

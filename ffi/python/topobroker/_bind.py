@@ -44,7 +44,8 @@ def bind_this_rank(
     instance, or a number among the GPUs that this process sees, in the order of their bus ids
     (CUDA_DEVICE_ORDER=PCI_BUS_ID); -1 is none.
 
-    A rank has cores near its GPU. Without GPUs the cores that the ranks may use are divided among them.
+    A rank has cores near its GPU. With fewer ranks than GPUs, a rank may use several, and is bound to the cores
+    near one only if `gpu` or `gpus` says so. Without GPUs the cores that the ranks may use are divided among them.
     Ranks that a launcher has bound already keep their PUs. `memory` is the policy for NUMA nodes of
     ordinary memory near these cores: "bind" (others only if they are full), "auto" (the same, if the kernel
     lets this process), "interleave", "firsttouch", or None. With `hyperthreads=False` a rank has one PU of
@@ -77,6 +78,9 @@ def _number(gpu: Union[int, str, None]) -> Union[int, str, None]:
 
 class _Choice:
     """The GPU of a rank: GPUs that are used, how many ranks have this one, and which of these it is."""
+
+    # Whether a rank may use more GPUs than its own, because there are more than ranks.
+    is_one_of_several = False
 
     def __init__(self, own: Optional[Gpu], used: list[Object], sharers: int, index: int) -> None:
         self.own, self.used, self.sharers, self.index = own, used, sharers, index
@@ -132,6 +136,8 @@ class _Planner:
         if choice.own is not None:
             binding.gpu, binding.gpu_name = choice.own.object, choice.own.instance
         if is_bound:
+            cpus = usable
+        elif choice.is_one_of_several:
             cpus = usable
         elif choice.own is not None:
             cpus = self._near(binding, choice, choice.own.object, usable)
@@ -225,7 +231,13 @@ class _Planner:
             if not seen:
                 return _Choice(None, [], 1, 0)
             binding.reasons.append(_which(binding, seen))
-            return _Choice.of_all([seen[it % len(seen)] for it in range(size)], rank)
+            choice = _Choice.of_all([seen[it % len(seen)] for it in range(size)], rank)
+            count = len({it.object for it in seen})
+            if size < count:
+                choice.is_one_of_several = True
+                text = f"{size} ranks may use {count} GPUs: none is bound to the cores near one; gpu= or gpus= binds"
+                binding.reasons.append(text)
+            return choice
         own = self._given(gpu, seen) if gpu is not None else seen[0]
         if own is None:
             return _Choice(None, [], 1, 0)
@@ -326,6 +338,9 @@ class _Planner:
                 binding.nics = self.whole.assign(nics, gpus)[gpus.index(binding.gpu)]
             else:
                 binding.nics = self.whole.assign(nics, [binding.cpus])[0]
+        nearer = self.whole.nearer_but_down(binding.cpus, binding.nics[0]) if binding.nics else None
+        if nearer is not None:
+            binding.reasons.append(f"{nearer.name} is nearer than {binding.nics[0].name}, and down")
         if not found:
             gpus = [] if binding.gpu is None else [binding.gpu]
             found = dict(variables_of(self.whole, nics=binding.nics, gpus=gpus))

@@ -1,6 +1,7 @@
 //! Distances of devices that mean something: what a process shares with a device, the latency of
 //! memory, PCI hops, the speed of the link.
 
+use super::candidates::LinkState;
 use crate::object::Object;
 use crate::topology::Topology;
 use topobroker_layout::object_type::ObjectType;
@@ -80,6 +81,21 @@ impl<'a> Topology<'a> {
             pci_hops: u32::try_from(bridges().filter(is_bridge).count()).unwrap_or(u32::MAX),
             linkspeed: speeds.reduce(f32::min),
         }
+    }
+
+    /// A NIC that is nearer to a process than the one that it has, and down: the nearest of those of the same
+    /// kind. `None` if there is none.
+    #[must_use]
+    pub fn nearer_but_down(self, set: &Set, nic: Object<'a>) -> Option<Object<'a>> {
+        let distance = |nic: Object<'a>| {
+            let path = self.device_path(set, nic);
+            (path.nearness, path.latency)
+        };
+        let all = self.objects_with_type(ObjectType::OSDevice);
+        let alike = all.filter(|it| it.os_device_kind() == nic.os_device_kind());
+        let down = alike.filter(|it| it.link_state() == LinkState::Inactive);
+        let nearer = down.filter(|it| distance(*it) < distance(nic));
+        nearer.min_by_key(|it| distance(*it))
     }
 
     fn nearness(self, set: &Set, device: Object<'a>, local: Object<'a>) -> Nearness {
