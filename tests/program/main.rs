@@ -17,3 +17,4 @@ mod ports;
 mod program;
 mod ps;
 mod virtual_machines;
+mod who_gets_what;

@@ -11,5 +11,5 @@ pub use dot::dot;
 pub use flux::{FluxLevels, jgf, r};
 pub use hostfile::{hostfile, kubernetes_labels};
 pub use slurm::{SlurmTextError, topology_conf, topology_yaml};
-pub use slurm_nodes::{gres_conf, node_names};
+pub use slurm_nodes::{NodeNames, gres_conf, node_names};
 pub use tleaf::{NotRegular, tleaf};

@@ -18,33 +18,57 @@ struct NodeLine {
     sockets: usize,
     cores: usize,
     threads: usize,
+    /// PUs that are in no such line, because cores of a node have different numbers of them.
+    pus_left: usize,
     /// Number of GPUs of each type; the type is empty if nobody knows it.
     gpus: Vec<(String, usize)>,
     /// The lines of `gres.conf` behind the names of the nodes.
     gres: Vec<String>,
 }
 
-/// `NodeName` lines for `slurm.conf`, one for nodes that are alike: sockets, cores, threads, the memory
-/// in MiB that the smallest of them has, and GPUs. Counterpart: `slurmd -C`.
+/// Nodes for Slurm.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeNames {
+    /// `NodeName` lines for `slurm.conf`, one for nodes that are alike.
+    pub text: String,
+    /// What Slurm cannot be told of nodes, a line each.
+    pub notes: Vec<String>,
+}
+
+/// `NodeName` lines: sockets, cores, threads, the memory in MiB that the smallest node has, if it is known, and
+/// GPUs. Nodes without PUs have no line. Counterpart: `slurmd -C`.
 ///
 /// # Errors
 ///
 /// [`ClusterOpenError`] if a class is damaged.
-pub fn node_names(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
-    let mut text = String::new();
+pub fn node_names(cluster: &Cluster<'_>) -> Result<NodeNames, ClusterOpenError> {
+    let (mut text, mut notes) = (String::new(), Vec::new());
     let shapes = shapes(cluster)?;
     if shapes.keys().any(|shape| !shape.gpus.is_empty()) {
         text += "GresTypes=gpu\n";
     }
     for (shape, (names, memory)) in shapes {
-        let NodeLine { sockets, cores, threads, gpus, .. } = shape;
+        let NodeLine { sockets, cores, threads, pus_left, gpus, .. } = shape;
         let cpus = sockets * cores * threads;
+        let names = fold(names.iter().map(String::as_str));
+        if cpus == 0 {
+            notes.push(format!("{names}: there are no PUs, so there is no line"));
+            continue;
+        }
+        if pus_left > 0 {
+            notes.push(format!(
+                "{names}: {} PUs on {} cores: Slurm knows only cores with equally many, and is not told of {pus_left}",
+                cpus + pus_left,
+                sockets * cores
+            ));
+        }
         let _ = write!(
             text,
-            "NodeName={} CPUs={cpus} Boards=1 SocketsPerBoard={sockets} CoresPerSocket={cores} ThreadsPerCore={threads} RealMemory={}",
-            fold(names.iter().map(String::as_str)),
-            memory >> 20,
+            "NodeName={names} CPUs={cpus} Boards=1 SocketsPerBoard={sockets} CoresPerSocket={cores} ThreadsPerCore={threads}",
         );
+        if memory > 0 {
+            let _ = write!(text, " RealMemory={}", memory >> 20);
+        }
         let gpus = gpus.iter().map(|(kind, count)| match kind.as_str() {
             "" => format!("gpu:{count}"),
             kind => format!("gpu:{kind}:{count}"),
@@ -54,7 +78,7 @@ pub fn node_names(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
             if gpus.is_empty() { String::new() } else { format!(" Gres={}", gpus.join(",")) };
         let _ = writeln!(text, "{gres}");
     }
-    Ok(text)
+    Ok(NodeNames { text, notes })
 }
 
 /// `gres.conf`: the GPUs of each node with their files, the cores near them and the links between them.
@@ -107,6 +131,7 @@ fn shape(topology: Topology<'_>) -> NodeLine {
         sockets,
         cores: cores / sockets,
         threads: pus / cores.max(1),
+        pus_left: pus.saturating_sub(cores / sockets * sockets * (pus / cores.max(1))),
         gpus: gpus.into_iter().collect(),
         gres: gres(topology, &all),
     }
@@ -114,7 +139,11 @@ fn shape(topology: Topology<'_>) -> NodeLine {
 
 /// Number of cores of a node. One whose cores nobody knows has one on each PU.
 pub(super) fn core_count(topology: Topology<'_>) -> usize {
-    let count = |kind| topology.objects_with_type(kind).count();
+    // Of cores of which no PU is left, none counts.
+    let count = |kind| {
+        let all = topology.objects_with_type(kind);
+        all.filter(|it| it.cpuset_weight() != Some(0)).count()
+    };
     Some(count(ObjectType::Core))
         .filter(|cores| *cores > 0)
         .unwrap_or_else(|| count(ObjectType::PU))

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_cluster::formats::{
-    FluxLevels, dot, gres_conf, hostfile, jgf, kubernetes_labels, node_names, r, tleaf,
+    FluxLevels, NodeNames, dot, gres_conf, hostfile, jgf, kubernetes_labels, node_names, r, tleaf,
     topology_conf, topology_yaml,
 };
 
@@ -80,7 +80,11 @@ impl Convert {
         let text = match self.to {
             Target::SlurmConf => topology_conf(cluster.groups()?)?,
             Target::SlurmYaml => topology_yaml(cluster.groups()?)?,
-            Target::SlurmNodes => node_names(&cluster)?,
+            Target::SlurmNodes => {
+                let NodeNames { text, notes } = node_names(&cluster)?;
+                notes.iter().for_each(|note| output::say(&format!("note: {note}")));
+                text
+            }
             Target::SlurmGres => gres_conf(&cluster)?,
             Target::Hostfile => hostfile(&cluster)?,
             Target::Kubernetes => kubernetes_labels(&cluster)?,

@@ -1,0 +1,205 @@
+//! Which GPUs and NICs ranks get, on machines that people have asked about.
+
+use std::process::Command;
+use topobroker_samples::shared;
+use topobroker_tests::segments::{topobroker, topobroker_file};
+
+/// What a script prints over one of the cases; `$T` is the program. Notes of jobs are left out.
+fn on(case: &str, script: &str) -> Option<String> {
+    let file = shared()?.join("cases/machines").join(case);
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(topobroker_file());
+    command.args(["run", "--folder"]).arg(folder.path()).arg("-i").arg(file);
+    command.args(["--", "sh", "-c", script]).env("T", topobroker_file()).env("F", folder.path());
+    let output = command.output().unwrap();
+    Some(String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
+}
+
+/// What `job add` with these options and then another command print.
+fn job(case: &str, add: &str, then: &str) -> Option<String> {
+    on(case, &format!("$T job add j {add} >$F/out 2>&1 || cat $F/out; $T job {then} 2>/dev/null"))
+}
+
+/// The second words of lines.
+fn second(lines: &str) -> Vec<&str> {
+    lines.lines().filter_map(|line| line.split(' ').nth(1)).collect()
+}
+
+#[test]
+fn ranks_share_a_gpu_only_if_none_is_free_and_then_evenly() {
+    for (add, expected) in [
+        ("--map-by core -n 4", vec!["cuda0", "cuda1", "cuda2", "cuda3"]),
+        ("--map-by slot -n 2", vec!["cuda0", "cuda1"]),
+        ("--map-by gpu", vec!["cuda0", "cuda1", "cuda2", "cuda3"]),
+        ("--map-by gpu --bind-to package", vec!["cuda0", "cuda1", "cuda2", "cuda3"]),
+        ("--map-by device=0000:83:00.0 -n 2", vec!["cuda2", "cuda2"]),
+        ("--map-by device=gpu:interleave", vec!["cuda0", "cuda2", "cuda1", "cuda3"]),
+        ("--map-by device=gpu:ndev=2 --bind-to package -n 2", vec!["cuda0,cuda1", "cuda2,cuda3"]),
+        ("--map-by package --gpus-per-rank 2", vec!["cuda0,cuda1", "cuda2,cuda3"]),
+        ("--map-by core -n 2 --gpus-per-rank 2", vec!["cuda0,cuda1", "cuda2,cuda3"]),
+    ] {
+        let Some(found) = job("four-gpus.xml", add, "gpus j") else { return };
+        assert_eq!(second(&found), expected, "{add}");
+    }
+    for add in ["--map-by core -n 8", "--map-by ppr:2:gpu", "--map-by ppr:2:device=gpu"] {
+        let found = job("four-gpus.xml", add, "gpus j").unwrap();
+        for gpu in ["cuda0", "cuda1", "cuda2", "cuda3"] {
+            assert_eq!(found.matches(gpu).count(), 2, "{add}: {found}");
+        }
+    }
+    for add in ["--map-by device=gpu --bind-to none", "--map-by core -n 4"] {
+        let found = job("part-of-a-gpu-node.xml", add, "gpus j").unwrap();
+        assert_eq!(second(&found), ["cuda0", "cuda1", "cuda2", "cuda3"], "{add}");
+    }
+}
+
+#[test]
+fn ranks_mapped_to_gpus_are_bound_to_what_is_asked_for() {
+    for (bind_to, expected) in [
+        ("package", ["0-7", "0-7", "8-15", "8-15"]),
+        ("numa", ["0-3", "4-7", "8-11", "12-15"]),
+        ("core", ["0", "4", "8", "12"]),
+        ("none", ["-"; 4]),
+        ("gpu", ["0-3", "4-7", "8-11", "12-15"]),
+    ] {
+        let add = format!("--map-by gpu --bind-to {bind_to}");
+        let Some(found) = job("four-gpus.xml", &add, "show j --style ranks") else { return };
+        assert_eq!(second(&found), expected, "{bind_to}");
+    }
+}
+
+#[test]
+fn idle_gpus_beside_shared_ones_are_a_finding() {
+    let script = "$T job add j --map-by device=cuda2 -n 2 >$F/out; $T check --job j | grep -c idle-gpu; \
+                  $T job add k --map-by gpu >$F/out; $T check --job k | grep -c idle-gpu";
+    let Some(found) = on("four-gpus.xml", script) else { return };
+    assert!(found.starts_with("1\n0\n"), "{found}");
+    assert!(
+        found.contains("idle-gpu: ranks 0-1 are on cuda2, and cuda0, cuda1, cuda3 are idle"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_rank_has_a_tile_or_a_partition_and_zeros_are_no_uuid() {
+    let mask = |card: u32, tile: u32| {
+        format!("ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE ZE_AFFINITY_MASK={card}.{tile}")
+    };
+    let lines = |values: Vec<String>| {
+        let lines = (0..).zip(values).map(|(rank, value): (u32, _)| format!("{rank} {value}\n"));
+        lines.collect::<String>()
+    };
+    let add = "--map-by gpu";
+    let Some(tiles) = job("two-tiles-a-card.xml", add, "gpus j --env ze") else { return };
+    assert_eq!(tiles, lines(vec![mask(0, 0), mask(0, 1), mask(1, 0), mask(1, 1)]));
+    let numbers =
+        |count: u32| lines((0..count).map(|it| format!("ROCR_VISIBLE_DEVICES={it}")).collect());
+    assert_eq!(job("mi300a-zero-uuid.xml", add, "gpus j --env rocm").unwrap(), numbers(4));
+    assert_eq!(job("mi300a-tpx.xml", add, "gpus j --env rocm").unwrap(), numbers(12));
+}
+
+#[test]
+fn virtual_functions_beside_their_physical_function_are_not_given_out() {
+    let Some(found) = job("virtual-functions.xml", "--map-by gpu", "nics j") else { return };
+    assert_eq!(second(&found), ["mlx5_0", "mlx5_0", "mlx5_1", "mlx5_1"]);
+    let networks = on("virtual-functions.xml", "$T networks").unwrap();
+    assert!(networks.ends_with("together: mlx5_0 mlx5_1\n") && networks.lines().count() == 1);
+    // A guest has no physical function.
+    let file = shared().unwrap().join("cases/machines/virtual-functions.xml");
+    let guest = "sed 's/15b3:1021/15b3:101e/' $N >$F/guest.xml; $T networks -i $F/guest.xml";
+    let networks = on("virtual-functions.xml", &format!("N={}; {guest}", file.display())).unwrap();
+    assert!(networks.contains("mlx5_10 mlx5_11"), "{networks}");
+}
+
+#[test]
+fn the_display_of_a_service_processor_is_no_gpu_of_a_job() {
+    let Some(found) = on("display-of-the-service-processor.xml", "$T devices --gpu") else {
+        return;
+    };
+    assert!(found.starts_with("cuda0  gpu") && found.lines().count() == 1, "{found}");
+}
+
+#[test]
+fn where_there_is_no_network_a_line_says_why() {
+    let Some(found) = on("iwarp.xml", "$T ports; $T networks") else { return };
+    assert!(
+        found.contains("i40iw1:1  active  Ethernet") && !found.contains("InfiniBand"),
+        "{found}"
+    );
+    let script = "sed 's/Port1State\" value=\"4/Port1State\" value=\"1/' $N >$F/down.xml; \
+                  $T networks -i $F/down.xml; echo $?; \
+                  $T run -i $F/down.xml -- sh -c '$T job add j --map-by core --bind-to core'";
+    let file = shared().unwrap().join("cases/machines/iwarp.xml");
+    let found = on("iwarp.xml", &format!("N={}; {script}", file.display())).unwrap();
+    assert!(found.contains("1\n"), "{found}");
+    for line in ["there is no network for jobs: ", "note: no-network: ranks have no NIC: "] {
+        let reason = format!("{line}these are not active: i40iw0, i40iw1");
+        assert!(found.contains(&reason), "{reason}: {found}");
+    }
+    let efa = job("iwarp.xml", "--map-by core --network efa", "nics j; cat $F/out").unwrap();
+    assert!(efa.contains("ranks have no NIC: the node has RoCE; --network"), "{efa}");
+}
+
+#[test]
+fn an_interface_over_infiniband_is_of_infiniband_in_pictures_too() {
+    let Some(found) = on("ip-over-infiniband.xml", "$T draw") else { return };
+    let after = found.split("ib0").nth(1).unwrap_or_default();
+    let next = after.find("Ethernet").unwrap_or(usize::MAX);
+    assert!(after.find("InfiniBand").is_some_and(|own| own < next), "{found}");
+}
+
+#[test]
+fn slurm_is_told_of_gpus_by_their_device_files_and_of_cores_that_have_pus() {
+    let Some(shared) = shared() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let converted = |case: &str, to: &str| {
+        let cluster = folder.path().join(format!("{case}.{to}"));
+        let node = format!("n1={}", shared.join("cases/machines").join(case).display());
+        let built =
+            topobroker().args(["cluster", "build"]).arg(&cluster).arg(node).output().unwrap();
+        assert!(built.status.success(), "{built:?}");
+        let mut command = topobroker();
+        let output =
+            command.args(["cluster", "convert", "--to", to]).arg(cluster).output().unwrap();
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let tiles = converted("two-tiles-a-card.xml", "slurm-gres");
+    let files = |text: &str| {
+        let files = text.split("File=").skip(1);
+        files.filter_map(|it| it.split(' ').next().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    assert_eq!(files(&tiles), ["/dev/dri/renderD128", "/dev/dri/renderD129"]);
+    let partitions = converted("partitions-without-model.xml", "slurm-nodes");
+    assert!(partitions.ends_with(" Gres=gpu:instinct_mi300a:6\n"), "{partitions}");
+    let none = converted("cores-without-pus.v1.xml", "slurm-nodes");
+    assert!(!none.contains("CPUs=0") && none.contains("note: n1: there are no PUs"), "{none}");
+    for (case, cpus, left) in [("hybrid.xml", 12, 4), ("one-thread-offline.xml", 8, 7)] {
+        let found = converted(case, "slurm-nodes");
+        assert!(found.contains(&format!("CPUs={cpus} ")), "{found}");
+        assert!(found.contains(&format!("is not told of {left}\n")), "{found}");
+    }
+}
+
+#[test]
+fn ports_of_routers_and_of_aggregation_nodes_are_no_ports_of_nodes_and_a_way_has_a_rate() {
+    let Some(shared) = shared() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let cluster = folder.path().join("c");
+    let file = |name: &str| shared.join("cases").join(name).display().to_string();
+    let mut command = topobroker();
+    command
+        .args(["cluster", "build"])
+        .arg(&cluster)
+        .args(["--fabric", &file("fabric/sharp-and-router.ib")]);
+    let node = file("machines/four-gpus.xml");
+    command.args([format!("w1={node}"), format!("w2={node}")]);
+    let built = command.output().unwrap();
+    assert!(built.status.success(), "{built:?}");
+    let said = |words: &[&str]| {
+        let output = topobroker().args(["cluster", "fabric"]).arg(&cluster).args(words).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    assert!(said(&[]).contains("ports of nodes: 5\n"), "{}", said(&[]));
+    let way = said(&["w1", "w2"]);
+    assert!(way.ends_with(": 2 links, 400 Gb/s\n"), "{way}");
+}
