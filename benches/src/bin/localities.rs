@@ -8,10 +8,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
-use topobroker_benches::nics::with_nics;
+use topobroker_benches::nics::{with_devices, with_nics};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
-    Archive, Locality, Object, ObjectType, Set, Topology,
+    Archive, Locality, Object, ObjectType, OsDeviceKind, Set, Topology,
     devices::{Beside, DeviceKinds, NicChoice},
     jobs::Job,
 };
@@ -95,6 +95,21 @@ fn assignment() -> anyhow::Result<()> {
         black_box(topology.network_shares(black_box(NicChoice::Active)).count());
     });
     println!("\nnetworks of {} NICs: {networks:.1} us", nics.len());
+    let machine = capture(&load(&input, &LoadOptions::default())?)?;
+    let archive = to_bytes(&with_devices(&machine, OsDeviceKind::CoProcessor))?;
+    let opened = Archive::open(&archive)?;
+    let topology = opened.topology();
+    let gpus: Vec<Object<'_>> = topology.gpus().collect();
+    let first: Vec<Beside<'_, '_>> = sets.iter().cycle().take(256).map(Beside::Pus).collect();
+    // All near one GPU: most of them have one that is far.
+    let together: Vec<Beside<'_, '_>> =
+        sets.iter().take(1).cycle().take(256).map(Beside::Pus).collect();
+    for (where_they_are, ranks) in [("everywhere", first), ("near one GPU", together)] {
+        let gpu_time = best(|| {
+            black_box(topology.assign(black_box(&gpus), black_box(&ranks), 1));
+        });
+        println!("256 ranks {where_they_are}, {} GPUs: {gpu_time:.0} us", gpus.len());
+    }
     println!(
         "{} ranks, {} NICs: {time:.0} us, ranks of each NIC: {loads:?}",
         ranks.len(),

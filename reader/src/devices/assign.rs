@@ -130,6 +130,8 @@ struct Dealer<'a> {
     nodes: Vec<usize>,
     /// The NUMA nodes of the rank whose turn it is.
     own_nodes: Vec<usize>,
+    /// Whether the distances of the places are those for what ranks have of the regions.
+    is_weighed: bool,
 }
 
 struct Candidate<'a> {
@@ -160,8 +162,16 @@ struct Attachment<'a> {
 
 struct Region {
     pus: Set,
-    /// Whether the rank whose turn it is has PUs of it.
-    is_hit: bool,
+    /// What the rank whose turn it is has of it.
+    has: Has,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Has {
+    Nothing,
+    Some,
+    /// All PUs of the rank are in it.
+    All,
 }
 
 impl<'a> Dealer<'a> {
@@ -172,7 +182,7 @@ impl<'a> Dealer<'a> {
             let pus = object.cpuset().unwrap_or_default();
             let known = regions.iter().position(|region| region.pus == pus);
             known.unwrap_or_else(|| {
-                regions.push(Region { pus, is_hit: false });
+                regions.push(Region { pus, has: Has::Nothing });
                 regions.len() - 1
             })
         };
@@ -206,7 +216,16 @@ impl<'a> Dealer<'a> {
         }
         let nodes = all_nodes().map(&mut region).collect();
         let is_shared = devices.iter().any(is_nic);
-        Self { topology, is_shared, candidates, places, regions, nodes, own_nodes: Vec::new() }
+        Self {
+            topology,
+            is_shared,
+            candidates,
+            places,
+            regions,
+            nodes,
+            own_nodes: Vec::new(),
+            is_weighed: false,
+        }
     }
 
     /// Finds out how good each device is for a rank, which has its turn now.
@@ -231,13 +250,29 @@ impl<'a> Dealer<'a> {
     }
 
     fn weigh_places(&mut self, set: &Set) {
-        self.regions.iter_mut().for_each(|region| region.is_hit = region.pus.intersects(set));
-        let is_hit = |region: &usize| self.regions.get(*region).is_some_and(|it| it.is_hit);
+        let mut is_as_before = true;
+        for region in &mut self.regions {
+            let has = match () {
+                () if !region.pus.intersects(set) => Has::Nothing,
+                () if set.is_included_in(&region.pus) => Has::All,
+                () => Has::Some,
+            };
+            is_as_before &= region.has == has;
+            region.has = has;
+        }
+        // Ranks that follow each other are often alike.
+        if is_as_before && self.is_weighed {
+            return;
+        }
+        self.is_weighed = true;
+        let is_hit = |region: &usize| {
+            self.regions.get(*region).is_some_and(|region| region.has != Has::Nothing)
+        };
         let nodes = self.nodes.iter().enumerate().filter(|(_, region)| is_hit(region));
         self.own_nodes.clear();
         self.own_nodes.extend(nodes.map(|(node, _)| node));
         for place in &mut self.places {
-            place.distance = place.weigh(set, &self.regions, &self.own_nodes);
+            place.distance = place.weigh(&self.regions, &self.own_nodes);
         }
     }
 
@@ -300,14 +335,13 @@ fn distance(class: u8, nearness: Nearness, latency: u32) -> Distance {
 }
 
 impl Attachment<'_> {
-    fn weigh(&self, set: &Set, regions: &[Region], own_nodes: &[usize]) -> (Nearness, u64) {
-        let is_hit = |region: usize| regions.get(region).is_some_and(|region| region.is_hit);
-        let has_all = |region: &Region| set.is_included_in(&region.pus);
+    fn weigh(&self, regions: &[Region], own_nodes: &[usize]) -> (Nearness, u64) {
+        let has = |region: usize| regions.get(region).map_or(Has::Nothing, |region| region.has);
         let nearness = Nearness::of(
             self.is_known,
-            || is_hit(self.region) && regions.get(self.region).is_some_and(has_all),
-            || is_hit(self.region),
-            || self.package.is_some_and(is_hit),
+            || has(self.region) == Has::All,
+            || has(self.region) == Has::Some,
+            || self.package.is_some_and(|package| has(package) != Has::Nothing),
         );
         let from = own_nodes.iter().map(|node| self.latencies.get(*node).copied().flatten());
         (nearness, farthest(from).unwrap_or(u64::MAX))
