@@ -269,8 +269,9 @@ tb_status tb_nearest(const tb_topology *topology,
 
 /// Deals devices to ranks that are bound to sets: to each rank, in their order, `per_rank` of those
 /// that are best for it, or all if there are fewer. The best are the nearest ones, then those of the
-/// least latency of memory, then those of the highest rate; of equally good ones a rank gets those that
-/// the fewest ranks have. Every process that asks has the same answer. Stores the devices of the first
+/// least latency of memory. NICs are shared: of equally near ones a rank gets the fastest, then those that
+/// the fewest ranks have. Other devices, such as GPUs, are not: ranks share one only if there are more ranks than
+/// devices, and then evenly. Every process that asks has the same answer. Stores the devices of the first
 /// rank, then those of the second, and so on: up to `capacity`, and the number of all in `count` (may
 /// be NULL).
 tb_status tb_devices_assign(const tb_topology *topology,

@@ -61,8 +61,7 @@ impl<'a> Object<'a> {
         told.into_iter().flat_map(|told| told.split(','))
     }
 
-    /// The GPUs of a PCI device: several if it is partitioned (AMD), or its tiles are told one by one (Level Zero,
-    /// FLAT).
+    /// The GPUs of a PCI device: several if it is partitioned (AMD), or each tile is one (Level Zero, FLAT).
     pub fn gpus_of_pci(self) -> impl Iterator<Item = Self> {
         let gpus = move |device: &Self| {
             let best = self.io_children().filter_map(backend).min();
