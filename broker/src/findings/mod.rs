@@ -5,6 +5,7 @@ mod devices;
 mod finding;
 mod memory;
 mod ports;
+mod ranks;
 
 pub use binding::binding;
 pub use finding::{Finding, FindingKind};

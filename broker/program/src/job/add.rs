@@ -18,9 +18,7 @@ use topobroker::placement;
 use topobroker::publish::job::{self, DevicePolicy, JobOptions, Launcher};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
-    Adopted, Keys, Object, ObjectType, View,
-    devices::{NicChoice, device_number},
-    jobs::cgroup_view,
+    Adopted, Keys, Object, ObjectType, View, devices::NicChoice, jobs::cgroup_view,
 };
 
 /// Add a job, and print the environment line by which its processes find it
@@ -168,7 +166,7 @@ impl Add {
         })
     }
 
-    /// The ranks, and the numbers of the GPUs that they are mapped by.
+    /// The ranks, and the ids of the GPUs that they are mapped by.
     fn ranks(&self, view: &View<'_>, order: &[Object<'_>]) -> anyhow::Result<(Ranks, Vec<u32>)> {
         if let Some(file) = &self.ranks {
             return Ok((read_text(file, MOST_TEXT, read_ranks)?, Vec::new()));
@@ -193,13 +191,14 @@ impl Add {
             "--map-by {map_by}: there is no place for a rank of so many CPUs"
         );
         let gpus: Vec<Object<'_>> = topology.gpus().collect();
-        let devices = placed.iter().flat_map(|it| &it.devices);
-        let numbers = devices.filter(|it| gpus.contains(it)).filter_map(|it| device_number(*it));
-        let numbers: Vec<u32> = numbers.collect();
-        let has_all = placed.iter().map(|it| it.devices.len()).sum::<usize>() == numbers.len();
-        let sets = placed.into_iter().map(|it| it.cpuset).collect();
-        let gpus = if has_all && self.gpus_per_rank.is_none() { numbers } else { Vec::new() };
-        Ok((self.numbered(sets)?, gpus))
+        let devices = || placed.iter().flat_map(|it| &it.devices);
+        let each = devices().count() / placed.len();
+        let is_wanted = self.gpus_per_rank.is_none_or(|wanted| wanted as usize == each);
+        let mapped_gpus = match is_wanted && devices().all(|it| gpus.contains(it)) {
+            true => devices().map(|it| it.id()).collect(),
+            false => Vec::new(),
+        };
+        Ok((self.numbered(placed.into_iter().map(|it| it.cpuset).collect())?, mapped_gpus))
     }
 
     /// Number of ranks on this node, if it was given.

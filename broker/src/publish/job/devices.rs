@@ -24,8 +24,8 @@ pub struct DevicePolicy {
     pub site: NicFilter,
     /// Whether the NICs of a rank are to be near its first GPU, and not near its PUs.
     pub nics_near_gpu: bool,
-    /// The GPUs that the ranks are mapped by, as many for each, by [`device_number`]: then they are given these.
-    /// Otherwise empty.
+    /// The ids of the GPUs that the ranks are mapped by, as many for each, which they are given then. Otherwise
+    /// empty.
     pub mapped_gpus: Vec<u32>,
 }
 
@@ -58,10 +58,8 @@ impl DevicePolicy {
         let all_gpus: Vec<Object<'_>> = node.gpus().collect();
         let gpus = match self.mapped_gpus.len().checked_div(ranks.len()) {
             Some(per_rank) if per_rank > 0 => {
-                let by_number =
-                    |wanted: &u32| all_gpus.iter().find(|it| device_number(**it) == Some(*wanted));
-                let devices = self.mapped_gpus.iter().filter_map(by_number).copied().collect();
-                Dealt { per_rank, devices }
+                let mapped = self.mapped_gpus.iter().filter_map(|id| node.object(*id));
+                Dealt { per_rank, devices: mapped.collect() }
             }
             _ => Dealt::new(node, &all_gpus, &pus, self.gpus_per_rank),
         };
