@@ -1,19 +1,23 @@
 //! Places the ranks of a job as PRRTE or `mpirun` of Open MPI 4 maps, binds and numbers them, and reports
 //! bindings as launchers do.
 
+mod counts;
 mod devices;
 mod error;
 mod mpirun4;
 mod objects;
 mod parse;
 mod place;
+mod placed;
 mod policy;
 mod prrte;
 pub mod report;
 
+pub use counts::{mapped_count, slots, usual_count};
 pub use error::PlacementError;
 pub use mpirun4::place_part;
 pub use parse::PolicyError;
-pub use place::{mapped_count, place, slots, usual_count};
+pub use place::place;
+pub use placed::{PlacedRank, Room};
 pub use policy::{BindTo, DeviceMap, Devices, MapBy, Policy, RankBy, Resource, Rules};
-pub use prrte::{PlacedRank, Room, place_on};
+pub use prrte::place_on;

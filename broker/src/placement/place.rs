@@ -1,17 +1,18 @@
 //! Places the ranks of a job on the PUs of a node.
 
-use super::devices::{groups, near_gpus};
+use super::counts::ranks_and_objects;
+use super::devices::near_gpus;
 use super::error::PlacementError;
 use super::mpirun4::place_part;
-use super::objects::{has_cores, objects};
-use super::policy::{BindTo, DeviceMap, Devices, MapBy, Policy, Resource, Rules};
-use super::prrte::{PlacedRank, Room, place_on};
+use super::placed::{PlacedRank, Room};
+use super::policy::{BindTo, Devices, MapBy, Policy, Resource, Rules};
+use super::prrte::place_on;
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
-use topobroker_reader::{Object, ObjectType, Topology};
+use topobroker_reader::{Object, Topology};
 
-/// Places `count` ranks on a topology, in the order of the ranks. If `count` is `None`, places [`usual_count`]
-/// ranks. `order` is the list of CPUs for [`MapBy::CpuList`].
+/// Places `count` ranks on a topology, in the order of the ranks. If `count` is `None`, places
+/// [`usual_count`](super::usual_count) ranks. `order` is the list of CPUs for [`MapBy::CpuList`].
 ///
 /// ```
 /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../reader/tests/documentation/example_machine.rs"));
@@ -78,53 +79,4 @@ fn at_gpus<'a>(
     let given = near_gpus(topology, &mapped)?.into_iter();
     let placed = |(gpu, near)| PlacedRank { node: 0, cpuset: Some(near), devices: vec![gpu] };
     Ok(given.map(placed).collect())
-}
-
-/// What the slots of a node are, and how many it has: its cores; its PUs, if ranks are mapped by or bound
-/// to PUs, or if there are no cores.
-#[must_use]
-pub fn slots(topology: Topology<'_>, policy: &Policy) -> (&'static str, usize) {
-    let by_threads = policy.map == MapBy::Object(ObjectType::PU)
-        || policy.threads
-        || policy.bind == BindTo::Object(ObjectType::PU)
-        || !has_cores(topology);
-    match by_threads {
-        true => ("PUs", topology.root().cpuset_weight().unwrap_or(0) as usize),
-        false => ("cores", objects(topology, ObjectType::Core).len()),
-    }
-}
-
-/// Number of ranks that a policy makes if no number is given. `ppr:N:OBJECT` makes N for each
-/// object. `slot` makes one for each core and `cpu-list` one for each CPU of `order`; with `PE=N`,
-/// one for each N of them. Other policies make one for each object.
-#[must_use]
-pub fn usual_count(topology: Topology<'_>, policy: &Policy, order: &[Object<'_>]) -> usize {
-    ranks_and_objects(topology, policy, order).0
-}
-
-/// Number of objects that ranks are mapped by. `order` is as in [`place`].
-#[must_use]
-pub fn mapped_count(topology: Topology<'_>, policy: &Policy, order: &[Object<'_>]) -> usize {
-    ranks_and_objects(topology, policy, order).1
-}
-
-/// [`usual_count`] and [`mapped_count`].
-fn ranks_and_objects(
-    topology: Topology<'_>,
-    policy: &Policy,
-    order: &[Object<'_>],
-) -> (usize, usize) {
-    let each = policy.cpus.max(1);
-    let objects_of = |kind| objects(topology, kind).len();
-    let devices = |map: &DeviceMap| groups(topology, map, "--map-by").map_or(0, |it| it.len());
-    let (ranks, mapped) = match &policy.map {
-        MapBy::Object(kind) => (1, objects_of(*kind)),
-        MapBy::Ppr(each, Resource::Node) => (*each, 1),
-        MapBy::Ppr(each, Resource::Object(kind)) => (*each, objects_of(*kind)),
-        MapBy::Ppr(each, Resource::Device(map)) => (*each, devices(map)),
-        MapBy::Slot | MapBy::Node => (1, objects_of(ObjectType::Core) / each),
-        MapBy::CpuList => (1, order.len() / each),
-        MapBy::Device(map) => (1, devices(map)),
-    };
-    (mapped.saturating_mul(ranks), mapped)
 }

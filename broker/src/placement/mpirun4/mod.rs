@@ -3,9 +3,9 @@
 mod binder;
 mod locale;
 
+use super::counts::slots;
 use super::error::PlacementError;
 use super::objects::has_cores;
-use super::place::slots;
 use super::policy::{BindTo, MapBy, Policy, Resource};
 use binder::Binder;
 use locale::locales;

@@ -4,35 +4,16 @@ mod cpus;
 mod numbering;
 mod targets;
 
+use super::counts::{slots, usual_count};
 use super::error::PlacementError;
 use super::objects::has_cores;
+use super::placed::{PlacedRank, Room};
 use super::policy::{BindTo, DeviceMap, MapBy, Policy, Resource, Rules, name_of};
 use cpus::Cpus;
 use numbering::Place;
 use targets::Target;
 use topobroker_layout::job::MAX_RANKS;
-use topobroker_layout::set::Set;
-use topobroker_reader::{Object, ObjectType, Topology};
-
-/// A node for ranks.
-#[derive(Debug, Clone, Copy)]
-pub struct Room<'a> {
-    /// Its topology: the part that the job has of it.
-    pub topology: Topology<'a>,
-    /// How many ranks it takes if it is not oversubscribed; [`slots`](super::slots) by default.
-    pub slots: Option<usize>,
-}
-
-/// Where a rank is.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlacedRank<'a> {
-    /// The place of its node among those that were given.
-    pub node: usize,
-    /// Its PUs by OS index; `None` if it is not bound.
-    pub cpuset: Option<Set>,
-    /// The devices that it is mapped to; none if it is not mapped by devices.
-    pub devices: Vec<Object<'a>>,
-}
+use topobroker_reader::ObjectType;
 
 /// Places `count` ranks on nodes, in the order of the ranks; by default as many as the policy makes
 /// ([`usual_count`](super::usual_count)) on all nodes together.
@@ -45,7 +26,7 @@ pub fn place_on<'a>(
     policy: &Policy,
     count: Option<usize>,
 ) -> Result<Vec<PlacedRank<'a>>, (Option<usize>, PlacementError)> {
-    let usual = || rooms.iter().map(|room| super::usual_count(room.topology, policy, &[])).sum();
+    let usual = || rooms.iter().map(|room| usual_count(room.topology, policy, &[])).sum();
     let count = count.unwrap_or_else(usual);
     if count > MAX_RANKS.saturating_mul(rooms.len()) {
         let (policy, expected) = (policy.to_string(), MAX_RANKS.saturating_mul(rooms.len()));
@@ -64,10 +45,13 @@ pub fn place_on<'a>(
     });
     let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
     let mut mapper = Mapper { nodes, policy, bind, left: count, places: Vec::with_capacity(count) };
-    let slots: usize = mapper.nodes.iter().map(|node| node.slots).sum();
-    if count > slots && !policy.oversubscribe {
-        let name = rooms.first().map_or("cores", |room| super::slots(room.topology, policy).0);
-        return Err((None, PlacementError::Oversubscribed { ranks: count, name, expected: slots }));
+    let all_slots: usize = mapper.nodes.iter().map(|node| node.slots).sum();
+    if count > all_slots && !policy.oversubscribe {
+        let name = rooms.first().map_or("cores", |room| slots(room.topology, policy).0);
+        return Err((
+            None,
+            PlacementError::Oversubscribed { ranks: count, name, expected: all_slots },
+        ));
     }
     match &policy.map {
         MapBy::Slot => mapper.fill(),
@@ -137,7 +121,7 @@ struct Node<'a> {
 impl<'a> Node<'a> {
     fn new(room: Room<'a>, policy: &Policy, bind: BindTo) -> Result<Self, PlacementError> {
         let topology = room.topology;
-        let slots = room.slots.unwrap_or_else(|| super::slots(topology, policy).1);
+        let slots = room.slots.unwrap_or_else(|| slots(topology, policy).1);
         let cpus = Cpus::new(topology, policy, bind)?;
         let targets = targets::of(topology, policy, bind)?;
         Ok(Self { slots, ranks: 0, cpus, targets })

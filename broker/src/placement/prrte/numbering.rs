@@ -1,8 +1,8 @@
 //! Which rank is which: `--rank-by`.
 
 use super::super::error::PlacementError;
+use super::super::placed::PlacedRank;
 use super::super::policy::{MapBy, Policy, RankBy, Resource};
-use super::PlacedRank;
 
 /// A rank that is mapped, and is not numbered yet.
 pub(super) struct Place<'a> {
