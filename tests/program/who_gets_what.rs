@@ -33,6 +33,10 @@ fn ranks_share_a_gpu_only_if_none_is_free_and_then_evenly() {
         ("--map-by gpu", vec!["cuda0", "cuda1", "cuda2", "cuda3"]),
         ("--map-by gpu --bind-to package", vec!["cuda0", "cuda1", "cuda2", "cuda3"]),
         ("--map-by device=0000:83:00.0 -n 2", vec!["cuda2", "cuda2"]),
+        ("--map-by device=nvml2 -n 2", vec!["cuda2", "cuda2"]),
+        ("--map-by device=cuda2 --bind-to gpu -n 2", vec!["cuda2", "cuda2"]),
+        ("--map-by package:OVERSUBSCRIBE --bind-to gpu -n 2", vec!["cuda0", "cuda2"]),
+        ("--cpu-set 8-15 --map-by gpu", vec!["cuda2", "cuda3"]),
         ("--map-by device=gpu:interleave", vec!["cuda0", "cuda2", "cuda1", "cuda3"]),
         ("--map-by device=gpu:ndev=2 --bind-to package -n 2", vec!["cuda0,cuda1", "cuda2,cuda3"]),
         ("--map-by package --gpus-per-rank 2", vec!["cuda0,cuda1", "cuda2,cuda3"]),
@@ -41,10 +45,15 @@ fn ranks_share_a_gpu_only_if_none_is_free_and_then_evenly() {
         let Some(found) = job("four-gpus.xml", add, "gpus j") else { return };
         assert_eq!(second(&found), expected, "{add}");
     }
-    for add in ["--map-by core -n 8", "--map-by ppr:2:gpu", "--map-by ppr:2:device=gpu"] {
+    for (add, each) in [
+        ("--map-by core -n 8", 2),
+        ("--map-by ppr:2:gpu", 2),
+        ("--map-by ppr:2:device=gpu", 2),
+        ("--map-by gpu:OVERSUBSCRIBE -n 20", 5),
+    ] {
         let found = job("four-gpus.xml", add, "gpus j").unwrap();
         for gpu in ["cuda0", "cuda1", "cuda2", "cuda3"] {
-            assert_eq!(found.matches(gpu).count(), 2, "{add}: {found}");
+            assert_eq!(found.matches(gpu).count(), each, "{add}: {found}");
         }
     }
     for add in ["--map-by device=gpu --bind-to none", "--map-by core -n 4"] {
@@ -104,9 +113,10 @@ fn virtual_functions_beside_their_physical_function_are_not_given_out() {
     assert_eq!(second(&found), ["mlx5_0", "mlx5_0", "mlx5_1", "mlx5_1"]);
     let networks = on("virtual-functions.xml", "$T networks").unwrap();
     assert!(networks.ends_with("together: mlx5_0 mlx5_1\n") && networks.lines().count() == 1);
-    // A guest has no physical function.
+    // A guest has no physical function; a disk of the same vendor is none.
     let file = shared().unwrap().join("cases/machines/virtual-functions.xml");
-    let guest = "sed 's/15b3:1021/15b3:101e/' $N >$F/guest.xml; $T networks -i $F/guest.xml";
+    let guest =
+        "sed 's/0207 .15b3:1021/0101 [15b3:1021/' $N >$F/guest.xml; $T networks -i $F/guest.xml";
     let networks = on("virtual-functions.xml", &format!("N={}; {guest}", file.display())).unwrap();
     assert!(networks.contains("mlx5_10 mlx5_11"), "{networks}");
 }

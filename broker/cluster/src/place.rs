@@ -75,7 +75,7 @@ pub fn place_on_nodes<'a>(
     let opened: Vec<NodeTopology<'a>> =
         nodes.iter().map(|node| node.open()).collect::<Result<_, _>>()?;
     match policy.rules {
-        Rules::Mpirun4 => as_mpirun4(nodes, &opened, policy, count),
+        Rules::Mpirun4 if !policy.is_by_devices() => as_mpirun4(nodes, &opened, policy, count),
         _ => as_prrte(nodes, &opened, policy, count),
     }
 }

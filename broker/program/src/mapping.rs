@@ -1,7 +1,8 @@
 //! Options that say how the ranks of a job are mapped, bound and numbered.
 
+use anyhow::ensure;
 use clap::{Args, ValueEnum};
-use topobroker::placement::{Policy, Rules};
+use topobroker::placement::{MapBy, Policy, Rules};
 
 #[derive(Debug, Args)]
 pub(crate) struct Mapping {
@@ -32,14 +33,20 @@ enum Launcher {
 impl Mapping {
     /// Whether it says anything.
     pub(crate) fn is_given(&self) -> bool {
-        self.bind_to.is_some() || self.rank_by.is_some()
+        self.bind_to.is_some() || self.rank_by.is_some() || self.like != Launcher::default()
     }
 
     /// The policy with a mapping.
     pub(crate) fn policy(&self, map_by: &str) -> anyhow::Result<Policy> {
         let policy = Policy::parse(map_by, self.bind_to.as_deref())?;
         let policy = match &self.rank_by {
-            Some(order) => policy.ranked_by(order)?,
+            Some(order) => {
+                ensure!(
+                    self.like != Launcher::Mpirun4 && policy.map != MapBy::CpuList,
+                    "--rank-by {order}: ranks are numbered as they are mapped with --as mpirun4 and --map-by cpu-list"
+                );
+                policy.ranked_by(order)?
+            }
             None => policy,
         };
         let rules = match self.like {

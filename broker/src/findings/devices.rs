@@ -33,7 +33,7 @@ fn idle_gpus(node: Topology<'_>, job: Job<'_>) -> Option<Finding> {
         .map(|(gpu, ranks)| format!("{} on {}", ranks_are(ranks), gpu.device_name()))
         .collect();
     let text = format!(
-        "{}, and {} idle; leave out what names a device, or add the job with --map-by gpu",
+        "{}, and {} idle; with --map-by core each rank gets a free one",
         shared.join(", "),
         match &idle[..] {
             [one] => format!("{one} is"),

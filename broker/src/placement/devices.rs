@@ -17,7 +17,8 @@ pub(super) fn groups<'a>(
         Some(kind) => interleaved(topology, &all, kind),
         None => all,
     };
-    let groups: Vec<Vec<Object<'a>>> = all.chunks_exact(map.each).map(<[_]>::to_vec).collect();
+    let groups: Vec<Vec<Object<'a>>> =
+        all.chunks_exact(map.each.max(1)).map(<[_]>::to_vec).collect();
     match groups.is_empty() {
         true => {
             let device = map.devices.to_string();
@@ -51,7 +52,13 @@ fn devices<'a>(
             let is_it = |it: &Object<'a>| {
                 it.device_name() == *name || it.gpu_uuid() == Some(name) || is_at(it)
             };
-            topology.gpus().chain(os_devices()).filter(is_it).take(1).collect()
+            let found = topology.gpus().chain(os_devices()).find(is_it);
+            // Another interface to a GPU is that GPU.
+            let gpu =
+                found.and_then(Object::pci_device_above).and_then(|pci| pci.gpus_of_pci().next());
+            let is_gpu = |it: &Object<'a>| topology.gpus().any(|gpu| gpu == *it);
+            let of_gpu = found.filter(|it| !is_gpu(it)).and(gpu).filter(is_gpu);
+            of_gpu.or(found).into_iter().collect()
         }
     };
     if all.is_empty() {

@@ -36,6 +36,11 @@ pub enum PlacementError {
         "{ranks} ranks: there are free CPUs for {expected}; ask for fewer, or add :overload-allowed to --bind-to"
     )]
     NoCpus { ranks: usize, expected: usize },
+    /// A policy for the ranks of one node, on several.
+    #[error(
+        "{policy}: this mapping, or --bind-to gpu with it, is for one node; use `topobroker job add` there"
+    )]
+    OneNode { policy: String },
     /// Fewer devices than each rank is to have.
     #[error("{device}: there are {found}, expected {expected} or more, as NDEV={expected} says")]
     FewDevices { device: String, found: usize, expected: usize },

@@ -26,15 +26,15 @@ const MAP_EXPECTED: &str = "slot, node, cpu-list, hwthread, core, l1cache, l2cac
 const BIND_EXPECTED: &str = "none, hwthread, core, l1cache, l2cache, l3cache, numa, package or gpu; append :overload-allowed to let ranks share CPUs";
 
 impl Policy {
-    /// Reads a mapping and a binding. Without a binding, ranks of several CPUs and ranks of a CPU
-    /// list are bound to cores, and other ranks as [`BindTo::Usual`] says.
+    /// Reads a mapping and a binding. Without a binding, ranks of a CPU list are bound to cores, and other ranks
+    /// as [`BindTo::Usual`] says.
     ///
     /// ```
     /// use topobroker::placement::{BindTo, MapBy, Policy, Resource};
     /// use topobroker_reader::ObjectType;
     /// let policy = Policy::parse("ppr:2:socket:PE=3", None)?;
     /// assert_eq!(policy.map, MapBy::Ppr(2, Resource::Object(ObjectType::Package)));
-    /// assert_eq!((policy.bind, policy.cpus), (BindTo::Object(ObjectType::Core), 3));
+    /// assert_eq!((policy.bind, policy.cpus), (BindTo::Usual, 3));
     /// # Ok::<(), topobroker::placement::PolicyError>(())
     /// ```
     ///
@@ -110,8 +110,6 @@ impl Policy {
         }
         let usual = match map {
             MapBy::CpuList => BindTo::Object(ObjectType::Core),
-            _ if policy.cpus > 1 && policy.threads => BindTo::Object(ObjectType::PU),
-            _ if policy.cpus > 1 => BindTo::Object(ObjectType::Core),
             _ => BindTo::Usual,
         };
         let (bind, overload) = match bind_to {

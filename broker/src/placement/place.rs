@@ -5,7 +5,7 @@ use super::devices::near_gpus;
 use super::error::PlacementError;
 use super::mpirun4::place_part;
 use super::placed::{PlacedRank, Room};
-use super::policy::{BindTo, Devices, MapBy, Policy, Resource, Rules};
+use super::policy::{BindTo, MapBy, Policy, Resource, Rules};
 use super::prrte::place_on;
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
@@ -39,11 +39,10 @@ pub fn place<'a>(
         let (policy, expected) = (policy.to_string(), MAX_RANKS);
         return Err(PlacementError::TooMany { ranks, policy, expected });
     }
-    let is_by_devices = matches!(policy.map, MapBy::Device(_) | MapBy::Ppr(_, Resource::Device(_)));
-    if policy.bind == BindTo::Gpu && !is_by_gpus(policy) {
+    if policy.bind == BindTo::Gpu {
         return at_gpus(topology, policy, ranks, order);
     }
-    let is_mpirun = policy.rules == Rules::Mpirun4 && !is_by_devices;
+    let is_mpirun = policy.rules == Rules::Mpirun4 && !policy.is_by_devices();
     if is_mpirun || policy.map == MapBy::CpuList {
         let bound = policy.with_usual_binding(count, mapped);
         let sets = place_part(topology, policy, &bound, ranks, order)?.into_iter();
@@ -51,17 +50,11 @@ pub fn place<'a>(
             .map(|cpuset| PlacedRank { node: 0, cpuset, devices: Vec::new() })
             .collect());
     }
-    place_on(&[Room { topology, slots: None }], policy, Some(ranks)).map_err(|(_, error)| error)
+    on_one(topology, policy, ranks)
 }
 
-fn is_by_gpus(policy: &Policy) -> bool {
-    match &policy.map {
-        MapBy::Device(map) | MapBy::Ppr(_, Resource::Device(map)) => map.devices == Devices::Gpus,
-        _ => false,
-    }
-}
-
-/// Ranks that are bound to the PUs near the GPU that is dealt to them for the object that they are mapped to.
+/// Ranks that are bound to the PUs near the GPU that they are mapped to, or else to those near the GPU that is
+/// dealt to them for what they are mapped to.
 fn at_gpus<'a>(
     topology: Topology<'a>,
     policy: &Policy,
@@ -69,14 +62,32 @@ fn at_gpus<'a>(
     order: &[Object<'_>],
 ) -> Result<Vec<PlacedRank<'a>>, PlacementError> {
     let bind = match policy.map {
-        MapBy::Object(_) | MapBy::Ppr(_, Resource::Object(_)) => BindTo::Usual,
+        MapBy::Object(kind) | MapBy::Ppr(_, Resource::Object(kind)) => BindTo::Object(kind),
         _ => BindTo::None,
     };
-    let mapped = Policy { bind, overload: true, ..policy.clone() };
-    let mapped = place(topology, &mapped, Some(ranks), order)?.into_iter();
+    let mapped = match policy.is_by_devices() {
+        true => on_one(topology, policy, ranks)?,
+        false => {
+            let policy = Policy { bind, overload: true, ..policy.clone() };
+            place(topology, &policy, Some(ranks), order)?
+        }
+    };
+    let gpus: Vec<Object<'a>> = topology.gpus().collect();
+    let has_gpus = |it: &PlacedRank<'a>| it.devices.iter().all(|device| gpus.contains(device));
+    if policy.is_by_devices() && mapped.iter().all(has_gpus) {
+        return Ok(mapped);
+    }
     let all = topology.root().cpuset().unwrap_or_default();
-    let mapped: Vec<Set> = mapped.map(|it| it.cpuset.unwrap_or_else(|| all.clone())).collect();
-    let given = near_gpus(topology, &mapped)?.into_iter();
+    let mapped = mapped.into_iter().map(|it| it.cpuset.unwrap_or_else(|| all.clone()));
+    let given = near_gpus(topology, &mapped.collect::<Vec<Set>>())?.into_iter();
     let placed = |(gpu, near)| PlacedRank { node: 0, cpuset: Some(near), devices: vec![gpu] };
     Ok(given.map(placed).collect())
+}
+
+fn on_one<'a>(
+    topology: Topology<'a>,
+    policy: &Policy,
+    ranks: usize,
+) -> Result<Vec<PlacedRank<'a>>, PlacementError> {
+    place_on(&[Room { topology, slots: None }], policy, Some(ranks)).map_err(|(_, error)| error)
 }

@@ -151,6 +151,12 @@ pub(super) fn object(name: &str) -> Option<ObjectType> {
 }
 
 impl Policy {
+    /// Whether ranks are mapped by devices.
+    #[must_use]
+    pub fn is_by_devices(&self) -> bool {
+        matches!(self.map, MapBy::Device(_) | MapBy::Ppr(_, Resource::Device(_)))
+    }
+
     /// What PRRTE binds so many ranks to, if no binding is asked for: ranks that are mapped by objects to these,
     /// up to two others to cores, and more to NUMA nodes.
     pub(super) fn binding_of_prrte(&self, ranks: usize) -> BindTo {

@@ -61,7 +61,7 @@ def bind_this_rank(
     import sys
 
     environ = os.environ if environ is None else environ
-    planner = _Planner(topology, environ)
+    planner = _Planner(topology, environ, gpu_variables)
     binding = planner.plan(rank, size, _number(gpu), gpus and [_number(it) for it in gpus], memory, hyperthreads)
     planner.add_devices(binding, nic_variables, gpu_variables)
     if not dry_run:
@@ -99,13 +99,15 @@ class _Planner:
     """Finds out which PUs and which GPU a rank has. It computes what each rank of the node has, so that
     each rank knows what the others have."""
 
-    def __init__(self, topology: Optional[Topology], environ: Mapping[str, str]) -> None:
+    def __init__(self, topology: Optional[Topology], environ: Mapping[str, str], narrows: bool) -> None:
         from topobroker import load
 
         self.whole = topology if topology is not None else load()
         # Whether it says something of this process, and not only of another machine.
         self.own = self.whole.keys is not None and self.whole.is_this_system
         self.environ = environ
+        # Whether a rank sees its own GPU alone.
+        self.narrows = narrows
 
     def plan(
         self,
@@ -135,9 +137,7 @@ class _Planner:
         choice = self._choice(binding, seen, gpu, gpus)
         if choice.own is not None:
             binding.gpu, binding.gpu_name = choice.own.object, choice.own.instance
-        if is_bound:
-            cpus = usable
-        elif choice.is_one_of_several:
+        if is_bound or choice.is_one_of_several:
             cpus = usable
         elif choice.own is not None:
             cpus = self._near(binding, choice, choice.own.object, usable)
@@ -233,7 +233,7 @@ class _Planner:
             binding.reasons.append(_which(binding, seen))
             choice = _Choice.of_all([seen[it % len(seen)] for it in range(size)], rank)
             count = len({it.object for it in seen})
-            if size < count:
+            if size < count and not self.narrows:
                 choice.is_one_of_several = True
                 text = f"{size} ranks may use {count} GPUs: none is bound to the cores near one; gpu= or gpus= binds"
                 binding.reasons.append(text)

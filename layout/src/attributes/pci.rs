@@ -51,6 +51,12 @@ impl Pci {
         self.class_id >> 8 == 0x03
     }
 
+    /// Whether it is of the class of network controllers.
+    #[must_use]
+    pub const fn is_network(&self) -> bool {
+        self.class_id >> 8 == 0x02
+    }
+
     /// Whether it is the display of a service processor (of ASPEED or Matrox), which computes nothing.
     #[must_use]
     pub const fn is_service_display(&self) -> bool {

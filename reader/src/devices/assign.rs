@@ -47,7 +47,7 @@ impl<'a> Topology<'a> {
     ///
     /// GPUs, and other devices, are not: ranks share one only if there are more ranks than devices, and then
     /// evenly. Of all such ways, ranks get the devices with which they are the nearest to all theirs together;
-    /// of equal ways, the first ranks have the devices of the lowest bus ids. A GPU with MIG instances counts as
+    /// of ranks that are alike, the first ones have the nearest, then those of the lowest bus ids. A GPU with MIG instances counts as
     /// many as it has instances. If a rank gets several, these are the nearest of those that the fewest ranks
     /// have, and then those that have the most bandwidth to its first ones and the least between.
     ///

@@ -2,6 +2,8 @@
 //! memory, PCI hops, the speed of the link.
 
 use super::candidates::LinkState;
+use super::network::NetworkId;
+use super::virtual_functions::has_physical_function;
 use crate::object::Object;
 use crate::topology::Topology;
 use topobroker_layout::object_type::ObjectType;
@@ -84,15 +86,17 @@ impl<'a> Topology<'a> {
     }
 
     /// A NIC that is nearer to a process than the one that it has, and down: the nearest of those of the same
-    /// kind. `None` if there is none.
+    /// kind of network. `None` if there is none, or the NIC is of plain Ethernet.
     #[must_use]
     pub fn nearer_but_down(self, set: &Set, nic: Object<'a>) -> Option<Object<'a>> {
         let distance = |nic: Object<'a>| {
             let path = self.device_path(set, nic);
             (path.nearness, path.latency)
         };
-        let all = self.objects_with_type(ObjectType::OSDevice);
-        let alike = all.filter(|it| it.os_device_kind() == nic.os_device_kind());
+        let kind = |nic: Object<'_>| NetworkId::of(nic).map(NetworkId::kind);
+        let own = kind(nic).filter(|own| *own != NetworkId::Ethernet(None).kind());
+        let all = self.objects_with_type(ObjectType::OSDevice).filter(|_| own.is_some());
+        let alike = all.filter(|it| kind(*it) == own && !has_physical_function(*it));
         let down = alike.filter(|it| it.link_state() == LinkState::Inactive);
         let nearer = down.filter(|it| distance(*it) < distance(nic));
         nearer.min_by_key(|it| distance(*it))

@@ -18,7 +18,7 @@ const IDS: [(u16, &[u16]); 3] = [
 ];
 
 /// Whether a device is of a virtual function whose physical function is in the topology. Without the fact, that is
-/// taken to be another device of the same vendor below the same bridge.
+/// taken to be another network device of the same vendor below the same bridge.
 pub(super) fn has_physical_function(device: Object<'_>) -> bool {
     let Some(pci) = device.pci_device_above() else { return false };
     let all = || pci.topology().whole().objects_with_type(ObjectType::PCIDevice);
@@ -27,7 +27,7 @@ pub(super) fn has_physical_function(device: Object<'_>) -> bool {
     }
     let Some(own) = pci.pci_attributes().filter(is_virtual) else { return false };
     let siblings = pci.parent().into_iter().flat_map(Object::io_children);
-    let attributes = siblings.filter_map(Object::pci_attributes);
+    let attributes = siblings.filter_map(Object::pci_attributes).filter(|it| it.is_network());
     attributes.filter(|it| it.vendor_id == own.vendor_id).any(|it| !is_virtual(&it))
 }
 

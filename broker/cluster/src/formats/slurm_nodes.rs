@@ -44,7 +44,7 @@ pub struct NodeNames {
 pub fn node_names(cluster: &Cluster<'_>) -> Result<NodeNames, ClusterOpenError> {
     let (mut text, mut notes) = (String::new(), Vec::new());
     let shapes = shapes(cluster)?;
-    if shapes.keys().any(|shape| !shape.gpus.is_empty()) {
+    if shapes.keys().any(|shape| !shape.gpus.is_empty() && shape.threads > 0) {
         text += "GresTypes=gpu\n";
     }
     for (shape, (names, memory)) in shapes {
@@ -57,9 +57,8 @@ pub fn node_names(cluster: &Cluster<'_>) -> Result<NodeNames, ClusterOpenError> 
         }
         if pus_left > 0 {
             notes.push(format!(
-                "{names}: {} PUs on {} cores: Slurm knows only cores with equally many, and is not told of {pus_left}",
+                "{names}: {} PUs: Slurm knows only sockets and cores that are alike, and is not told of {pus_left}",
                 cpus + pus_left,
-                sockets * cores
             ));
         }
         let _ = write!(

@@ -178,6 +178,18 @@ fn what_has_no_place_on_the_nodes_is_refused_with_the_number() {
         let many = place_on_nodes(nodes, &policy("slot:OVERSUBSCRIBE", None), Some(26)).unwrap();
         assert!(many.len() == 26 && many[25].node.number() == 2);
         assert_eq!(place_on_nodes(nodes, &policy("ppr:2:package", None), None).unwrap().len(), 12);
+        for one_node in [policy("core", Some("gpu")), policy("cpu-list", None)] {
+            let said = place_on_nodes(nodes, &one_node, Some(4)).unwrap_err().to_string();
+            assert!(said.contains("is for one node"), "{said}");
+        }
+        let by_gpus = Policy { rules: Rules::Mpirun4, ..policy("gpu", None) };
+        assert!(place_on_nodes(nodes, &by_gpus, Some(4)).is_err());
+        assert_eq!(
+            place_on_nodes(nodes, &policy("slot:PE=2:OVERSUBSCRIBE", None), Some(20))
+                .unwrap()
+                .len(),
+            20
+        );
         // Each rank takes two cores, so a node has place for four.
         let two = place_on_nodes(nodes, &policy("slot:PE=2", None), Some(5)).unwrap();
         let on: Vec<u32> = two.iter().map(|rank| rank.node.number()).collect();

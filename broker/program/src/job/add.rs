@@ -3,7 +3,7 @@
 use super::NOT_BOUND;
 use super::limits::{beyond_cgroup, beyond_quota};
 use super::named::named;
-use super::nics::warn;
+use super::nics::warn_but;
 use super::pe_list::PeList;
 use crate::mapping::Mapping;
 use crate::networks::{SiteNics, not_used, subnets_apart};
@@ -13,6 +13,7 @@ use anyhow::{Context, ensure};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use topobroker::findings::FindingKind;
 use topobroker::nics::NicFilter;
 use topobroker::placement;
 use topobroker::publish::job::{self, DevicePolicy, JobOptions, Launcher};
@@ -92,7 +93,7 @@ impl Add {
         let pe_list = self.map_by.as_deref().map(PeList::parse).transpose()?.flatten();
         ensure!(
             pe_list.is_none() || (self.cpu_set.is_none() && !self.mapping.is_given()),
-            "--map-by pe-list=LIST says what ranks are bound to: leave out --cpu-set, --bind-to and --rank-by"
+            "--map-by pe-list=LIST says what ranks are bound to: leave out --cpu-set, --bind-to, --rank-by and --as"
         );
         let (option, cpu_set) = match &pe_list {
             Some(list) => ("--map-by", Some(&list.cpu_set)),
@@ -150,7 +151,9 @@ impl Add {
             output::say(&format!("job {}: {note}", self.name));
         }
         if let Ok(job) = named(base, &self.name) {
-            warn(base, job);
+            // Who wants no NIC is not told why there is none.
+            let without = (self.nics_per_rank == 0).then_some(FindingKind::NoNetwork);
+            warn_but(base, job, without);
         }
         Ok(told)
     }
@@ -176,7 +179,7 @@ impl Add {
                 self.ranks_here.is_none(),
                 "--np is how many ranks there are, but not where: add --map-by, such as --map-by core"
             );
-            ensure!(!self.mapping.is_given(), "--bind-to and --rank-by: add --map-by");
+            ensure!(!self.mapping.is_given(), "--bind-to, --rank-by and --as: add --map-by");
             return Ok((Vec::new(), Vec::new()));
         };
         let policy = self.mapping.policy(map_by)?;

@@ -5,7 +5,7 @@ use crate::{json, output};
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use std::process::ExitCode;
-use topobroker::findings::{self, Finding};
+use topobroker::findings::{self, Finding, FindingKind};
 use topobroker::nics::{self, NicRank, Rule};
 use topobroker_reader::devices::{
     NicChoice,
@@ -146,7 +146,13 @@ impl Nics {
 
 /// Says on standard error what is wrong with where the ranks of a job are bound.
 pub(super) fn warn(base: &Adopted, job: Job<'_>) {
-    for finding in findings::binding(base.topology(), job) {
+    warn_but(base, job, None);
+}
+
+/// [`warn`] without findings of a kind.
+pub(super) fn warn_but(base: &Adopted, job: Job<'_>, without: Option<FindingKind>) {
+    let findings = findings::binding(base.topology(), job).into_iter();
+    for finding in findings.filter(|it| Some(it.kind) != without) {
         output::say(&format!("job {}: {finding}", job.name()));
     }
 }

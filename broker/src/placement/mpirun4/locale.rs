@@ -42,8 +42,10 @@ pub(super) fn locales<'a>(
             let all = all.into_iter().flat_map(|object| std::iter::repeat_n(object, *each));
             all.take(count).map(Locale::Object).collect()
         }
-        // Those of PRRTE.
-        MapBy::Device(_) | MapBy::Ppr(_, Resource::Device(_)) => Vec::new(),
+        MapBy::Device(map) | MapBy::Ppr(_, Resource::Device(map)) => {
+            let (option, device, what) = ("--map-by", map.to_string(), "such mapping in mpirun 4");
+            return Err(PlacementError::NoDevice { option, device, what });
+        }
         MapBy::CpuList => {
             let each = policy.cpus.max(1);
             if count > order.len() / each {

@@ -94,6 +94,7 @@ impl Policy {
         }
         let few = |ranks: usize| if ranks <= 2 { ObjectType::Core } else { ObjectType::NUMANode };
         let bind = match (&self.map, ranks) {
+            _ if self.cpus > 1 => BindTo::Object(ObjectType::Core),
             (MapBy::Object(kind), _) => BindTo::Object(*kind),
             (MapBy::Ppr(_, Resource::Object(ObjectType::PU)), None | Some(0..=2)) => BindTo::None,
             (MapBy::Ppr(each, Resource::Object(ObjectType::Package)), None) => {

@@ -16,6 +16,8 @@ pub(super) struct Cpus {
     /// How often all became free again.
     round: usize,
     by_pu: HashMap<u32, usize>,
+    /// Whether a target has a CPU of which it has only some PUs.
+    is_partly: bool,
     /// The objects that ranks are bound to; packages, for ranks with several CPUs.
     bound: Vec<Set>,
     /// By CPU: the first of `bound` that has it.
@@ -79,7 +81,8 @@ impl Cpus {
             }
         }
         let (is_free, of_node) = (vec![true; sets.len()], named(topology.root()));
-        Ok(Self { sets, is_free, round: 0, by_pu, bound, bound_of, name, of_node })
+        let is_partly = bind == BindTo::Gpu;
+        Ok(Self { sets, is_free, round: 0, by_pu, is_partly, bound, bound_of, name, of_node })
     }
 
     /// Makes all CPUs free again.
@@ -180,8 +183,10 @@ impl Cpus {
             return;
         }
         let cpus = target.cpuset.iter().filter_map(|pu| self.by_pu.get(&pu).copied());
-        let is_inside =
-            |cpu: &usize| self.sets.get(*cpu).is_some_and(|it| it.is_included_in(&target.cpuset));
+        let is_inside = |cpu: &usize| {
+            let set = self.sets.get(*cpu);
+            self.is_partly || set.is_some_and(|it| it.is_included_in(&target.cpuset))
+        };
         let with_bound = |cpu: usize| Some(((*self.bound_of.get(cpu)?)?, cpu));
         let mut list: Vec<(usize, usize)> = cpus.filter(is_inside).filter_map(with_bound).collect();
         list.sort_unstable();

@@ -26,6 +26,10 @@ pub fn place_on<'a>(
     policy: &Policy,
     count: Option<usize>,
 ) -> Result<Vec<PlacedRank<'a>>, (Option<usize>, PlacementError)> {
+    if policy.map == MapBy::CpuList || (policy.bind == BindTo::Gpu && !policy.is_by_devices()) {
+        let policy = policy.to_string();
+        return Err((None, PlacementError::OneNode { policy }));
+    }
     let usual = || rooms.iter().map(|room| usual_count(room.topology, policy, &[])).sum();
     let count = count.unwrap_or_else(usual);
     if count > MAX_RANKS.saturating_mul(rooms.len()) {
@@ -207,6 +211,20 @@ impl Mapper<'_, '_> {
     /// on each target of all nodes before the first one has the second.
     fn over_targets(&mut self) -> Mapped {
         let is_once = matches!(self.policy.map, MapBy::Device(DeviceMap { shared: false, .. }));
+        loop {
+            let before = self.left;
+            self.rounds(is_once)?;
+            // More ranks than CPUs near the devices share these.
+            let shares = self.bind == BindTo::Gpu && !is_once && self.left < before;
+            if self.left == 0 || !shares {
+                return Ok(());
+            }
+            self.nodes.iter_mut().for_each(|node| node.cpus.free_all());
+        }
+    }
+
+    /// Rounds over all nodes, until no target has room.
+    fn rounds(&mut self, is_once: bool) -> Mapped {
         let (mut is_beyond, mut is_placed) = (false, true);
         while self.left > 0 && (is_placed || !is_beyond) {
             is_beyond |= !is_placed;
@@ -224,23 +242,23 @@ impl Mapper<'_, '_> {
                 break;
             }
         }
-        if self.left > 0 && self.bind == BindTo::Gpu && !is_once {
-            // More ranks than CPUs near the devices share these.
-            self.nodes.iter_mut().for_each(|node| node.cpus.free_all());
-            return self.over_targets();
-        }
         Ok(())
     }
 
-    /// A rank on each target of a node; only one, if it has no slots left. Returns whether there are
-    /// some, and whether a target had too few CPUs.
+    /// A rank on each target of a node; one on that with the fewest ranks, if it has no slots left. Returns whether
+    /// there are some, and whether a target had too few CPUs.
     fn round(
         &mut self,
         node: usize,
         is_beyond: bool,
     ) -> Result<(bool, bool), (Option<usize>, PlacementError)> {
         let (mut some, mut is_out_of_cpus) = (false, false);
-        for target in 0..self.nodes.get(node).map_or(0, |it| it.targets.len()) {
+        let targets = self.nodes.get(node).map_or(&[][..], |it| &it.targets);
+        let mut order: Vec<usize> = (0..targets.len()).collect();
+        if is_beyond {
+            order.sort_by_key(|target| targets.get(*target).map(|it| it.ranks));
+        }
+        for target in order {
             if self.left == 0 || !self.has_slot(node, is_beyond) || (is_beyond && some) {
                 break;
             }

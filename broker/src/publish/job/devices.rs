@@ -57,9 +57,11 @@ impl DevicePolicy {
             ranks.iter().map(|(_, set)| Beside::Pus(set.as_ref().unwrap_or(&all))).collect();
         let all_gpus: Vec<Object<'_>> = node.gpus().collect();
         let gpus = match self.mapped_gpus.len().checked_div(ranks.len()) {
-            Some(per_rank) if per_rank > 0 => {
-                let mapped = self.mapped_gpus.iter().filter_map(|id| node.object(*id));
-                Dealt { per_rank, devices: mapped.collect() }
+            Some(per_rank) if per_rank > 0 && self.mapped_gpus.len() == per_rank * ranks.len() => {
+                let by_id = |id: &u32| all_gpus.iter().copied().find(|gpu| gpu.id() == *id);
+                let mapped: Option<Vec<_>> = self.mapped_gpus.iter().map(by_id).collect();
+                let dealt = || Dealt::new(node, &all_gpus, &pus, self.gpus_per_rank);
+                mapped.map_or_else(dealt, |devices| Dealt { per_rank, devices })
             }
             _ => Dealt::new(node, &all_gpus, &pus, self.gpus_per_rank),
         };
