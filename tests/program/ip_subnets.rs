@@ -69,3 +69,45 @@ fn a_job_over_nics_in_several_ip_subnets_is_told_how_to_choose_one() {
     let chosen = job("--network 10.2.0.0/16");
     assert!(!chosen.contains("IP subnet") && chosen.ends_with("0 mlx5_1\n1 mlx5_1\n"), "{chosen}");
 }
+
+/// A node with two NICs, each in an IP subnet of its own.
+fn node_of_rails(subnets: [u8; 2]) -> SavedRoot {
+    let mut root = SavedRoot::new();
+    let port =
+        [("state", "4: ACTIVE"), ("link_layer", "Ethernet"), ("rate", "100 Gb/sec (4X EDR)")];
+    let mut routes =
+        "Iface Destination Gateway Flags RefCnt Use Metric Mask MTU Window IRTT\n".to_owned();
+    for (number, subnet) in (0..).zip(subnets) {
+        let number: u8 = number;
+        let pci = root.fabric(&format!("mlx5_{number}"), "0x15b3", &[(1, &port)]);
+        let name = format!("ens{number}");
+        root.interface(&name, &pci, &[("operstate", "up"), ("speed", "100000")]);
+        routes += &format!("{name} 0000{subnet:02}0A 00000000 0001 0 0 0 0000FFFF 0 0 0\n");
+    }
+    root.write("proc/net/route", &routes);
+    root
+}
+
+#[test]
+fn a_nic_with_an_address_of_another_rail_is_a_finding_of_the_cluster() {
+    let roots = [[1, 2], [1, 2], [1, 2], [2, 1]].map(node_of_rails);
+    let folder = tempfile::tempdir().unwrap();
+    let cluster = folder.path().join("c");
+    let mut command = topobroker();
+    command.args(["cluster", "build"]).arg(&cluster);
+    for (number, root) in roots.iter().enumerate() {
+        command.arg(format!("n{number}={}", root.path().display()));
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let output = topobroker().args(["cluster", "check"]).arg(&cluster).output().unwrap();
+    let found = String::from_utf8(output.stdout).unwrap();
+    for (nic, number, subnet, rail) in [("mlx5_0", 0, 2, 1), ("mlx5_1", 1, 1, 0)] {
+        let expected = format!(
+            "rail: n3: {nic}, NIC {number} of the node, is in 10.{subnet}.0.0/16, the IP subnet of NICs \
+             {rail} of other nodes; give it an address of its rail"
+        );
+        assert!(found.contains(&expected), "{expected}: {found}");
+    }
+    assert_eq!(found.matches("rail: ").count(), 2, "{found}");
+}

@@ -33,7 +33,7 @@ pub use inputs::{NodeFile, files_in, prepare, prepare_all};
 pub use located::{Located, Unexpected};
 pub use place::{PlaceError, PlacedRank, place_on_nodes};
 pub use prepared_node::{MAX_NAME, PreparedNode};
-pub use rails::{Miscabled, Rails};
+pub use rails::{Leaf, Miscabled, Rails};
 pub use reach::{Planes, PortPair, PortPairs, ReachRule, Unpaired, port_pairs, reach};
 pub use slurm::{
     Applied, HostlistError, MAX_HOSTS, SlurmError, SlurmErrorKind, SlurmGroup, SlurmTopology,

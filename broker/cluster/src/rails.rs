@@ -1,23 +1,34 @@
-//! Rails of a fabric: NICs that have the same place on their nodes are connected to the same switches,
-//! so that they reach each other without a spine.
+//! Rails: NICs that have the same place on their nodes are connected to the same switches, so that they reach each
+//! other without a spine. Where nobody knows the switches, as of Ethernet, the IP subnets of NICs tell.
 
 use crate::majority::majority;
 use std::collections::{BTreeMap, BTreeSet};
 use topobroker_reader::{
     ObjectType, OsDeviceKind,
     cluster::{Cluster, ClusterNode, ClusterOpenError, Fabric},
+    devices::NicChoice,
 };
 
-/// The rails of a fabric. A rail has the number that most of its NICs have on their nodes.
+/// The rails of a cluster. A rail has the number that most of its NICs have on their nodes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rails {
-    /// The rail of each leaf switch, by the GUID of the switch.
-    of_leaf: BTreeMap<u64, usize>,
-    /// The NICs that each node has in the fabric.
+    /// The rail of each leaf switch or subnet.
+    of_leaf: BTreeMap<Leaf, usize>,
+    /// The NICs that each node has in them.
     nics: BTreeMap<u32, Vec<CabledNic>>,
 }
 
-/// A NIC that is on another rail than its place on the node says: a cable in the wrong switch.
+/// What NICs of a rail share.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Leaf {
+    /// A leaf switch, by its GUID.
+    Switch(u64),
+    /// An IP subnet, such as `10.1.0.0/16`.
+    Subnet(String),
+}
+
+/// A NIC that is on another rail than its place on the node says: a cable in the wrong switch, or an address of
+/// the wrong subnet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miscabled {
     /// Its name.
@@ -26,20 +37,22 @@ pub struct Miscabled {
     pub number: usize,
     /// The rail that it is on.
     pub rail: usize,
+    /// What that rail shares.
+    pub leaf: Leaf,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CabledNic {
     name: String,
-    /// Its number among the OpenFabrics devices of the node.
+    /// Its number among the OpenFabrics devices of the node; among the interfaces of NICs, if it has none.
     number: usize,
-    leaf: u64,
+    leaf: Leaf,
 }
 
 impl Rails {
-    /// The rails of a cluster's fabric; `None` if it is not made of rails. It is, if most nodes with
-    /// several NICs have them on as many leaf switches, and if most NICs of each leaf have the same
-    /// number.
+    /// The rails of a cluster's fabric, or those of its IP subnets, if it has no fabric; `None` if there are none.
+    /// There are, if most nodes with several NICs have them on as many leaf switches, or in as many subnets, and
+    /// if most NICs of each have the same number.
     ///
     /// # Errors
     ///
@@ -48,19 +61,22 @@ impl Rails {
         let fabric = cluster.fabric()?;
         let mut nics = BTreeMap::new();
         let (mut apart, mut several) = (0, 0);
-        let mut numbers: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        let mut numbers: BTreeMap<Leaf, Vec<usize>> = BTreeMap::new();
         for node in cluster.nodes() {
-            let own = cabled(fabric, node)?;
-            let leaves: BTreeSet<u64> = own.iter().map(|nic| nic.leaf).collect();
+            let own = match fabric.ports().len() {
+                0 => addressed(node)?,
+                _ => cabled(fabric, node)?,
+            };
+            let leaves: BTreeSet<&Leaf> = own.iter().map(|nic| &nic.leaf).collect();
             several += usize::from(own.len() > 1);
             apart += usize::from(own.len() > 1 && leaves.len() == own.len());
             for nic in &own {
-                numbers.entry(nic.leaf).or_default().push(nic.number);
+                numbers.entry(nic.leaf.clone()).or_default().push(nic.number);
             }
             nics.insert(node.number(), own);
         }
         let of_leaf = numbers.into_iter().map(|(leaf, numbers)| Some((leaf, majority(numbers)?)));
-        let of_leaf: Option<BTreeMap<u64, usize>> = of_leaf.collect();
+        let of_leaf: Option<BTreeMap<Leaf, usize>> = of_leaf.collect();
         Ok(of_leaf.filter(|_| apart * 2 > several).map(|of_leaf| Self { of_leaf, nics }))
     }
 
@@ -82,7 +98,8 @@ impl Rails {
         let nics = self.nics.get(&node).map(Vec::as_slice).unwrap_or_default();
         let wrong = nics.iter().filter_map(|nic| {
             let (number, rail) = (nic.number, *self.of_leaf.get(&nic.leaf)?);
-            (rail != number).then(|| Miscabled { nic: nic.name.clone(), number, rail })
+            let (nic, leaf) = (nic.name.clone(), nic.leaf.clone());
+            (rail != number).then_some(Miscabled { nic, number, rail, leaf })
         });
         wrong.collect()
     }
@@ -100,6 +117,18 @@ fn cabled(fabric: Fabric<'_>, node: ClusterNode<'_>) -> Result<Vec<CabledNic>, C
     let fabrics = devices.filter(|it| it.os_device_kind() == Some(OsDeviceKind::OpenFabrics));
     let nics = fabrics.enumerate().filter_map(|(number, nic)| {
         let leaf = nic.ports().find_map(|port| leaves.get(&port.guid()?).copied())?;
+        Some(CabledNic { name: nic.device_name().into_owned(), number, leaf: Leaf::Switch(leaf) })
+    });
+    Ok(nics.collect())
+}
+
+/// The NICs of a node that are in an IP subnet.
+fn addressed(node: ClusterNode<'_>) -> Result<Vec<CabledNic>, ClusterOpenError> {
+    let opened = node.open()?;
+    let archive = opened.archive();
+    let nics = archive.topology().nics(NicChoice::ActiveOrUnknown).enumerate();
+    let nics = nics.filter_map(|(number, nic)| {
+        let leaf = Leaf::Subnet(nic.ip_subnets().next()?.to_owned());
         Some(CabledNic { name: nic.device_name().into_owned(), number, leaf })
     });
     Ok(nics.collect())

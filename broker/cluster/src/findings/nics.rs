@@ -1,7 +1,7 @@
 //! NICs of nodes that are not as those of the other nodes of their class.
 
 use crate::majority::majority;
-use crate::rails::Rails;
+use crate::rails::{Leaf, Rails};
 use crate::slurm::fold;
 use std::collections::BTreeMap;
 use topobroker::findings::{Finding, FindingKind};
@@ -97,14 +97,20 @@ fn beside_others(alike: &[Device]) -> Vec<Finding> {
     found
 }
 
-/// NICs whose cables are in the switch of another rail.
+/// NICs whose cables are in the switch of another rail, or whose addresses are in its subnet.
 pub(super) fn miscabled(cluster: &Cluster<'_>) -> Result<Vec<Finding>, ClusterOpenError> {
     let Some(rails) = Rails::of(cluster)? else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for node in cluster.nodes() {
         for nic in rails.miscabled(node.number()) {
+            let (where_it_is, advice) = match &nic.leaf {
+                Leaf::Switch(_) => ("on the rail".to_owned(), "swap its cable"),
+                Leaf::Subnet(subnet) => {
+                    (format!("in {subnet}, the IP subnet"), "give it an address of its rail")
+                }
+            };
             let text = format!(
-                "{}: {}, NIC {} of the node, is on the rail of NICs {} of other nodes; swap its cable",
+                "{}: {}, NIC {} of the node, is {where_it_is} of NICs {} of other nodes; {advice}",
                 node.name(),
                 nic.nic,
                 nic.number,
