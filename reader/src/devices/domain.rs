@@ -142,8 +142,8 @@ impl<'a> Topology<'a> {
     /// The bandwidth of the links of their own between two GPUs, in MB/s, as hwloc's matrices have it; 0 if
     /// there are none, or a switch is between them.
     pub(super) fn link_bandwidth(self, one: Object<'a>, other: Object<'a>) -> u64 {
-        let matrices = GpuLink::ALL.map(GpuLink::matrix).into_iter();
-        let matrices = matrices.filter_map(|name| self.distances_with_name(name).next());
+        let matrices = GpuLink::ALL.into_iter();
+        let matrices = matrices.filter_map(|it| self.distances_with_name(it.matrix()).next());
         matrices.filter_map(|it| it.value(row(it, one)?, row(it, other)?)).sum()
     }
 
