@@ -100,11 +100,11 @@ fn assignment() -> anyhow::Result<()> {
     let opened = Archive::open(&archive)?;
     let topology = opened.topology();
     let gpus: Vec<Object<'_>> = topology.gpus().collect();
-    let first: Vec<Beside<'_, '_>> = sets.iter().cycle().take(256).map(Beside::Pus).collect();
+    let everywhere: Vec<Beside<'_, '_>> = sets.iter().cycle().take(256).map(Beside::Pus).collect();
     // All near one GPU: most of them have one that is far.
     let together: Vec<Beside<'_, '_>> =
         sets.iter().take(1).cycle().take(256).map(Beside::Pus).collect();
-    for (where_they_are, ranks) in [("everywhere", first), ("near one GPU", together)] {
+    for (where_they_are, ranks) in [("everywhere", everywhere), ("near one GPU", together)] {
         let gpu_time = best(|| {
             black_box(topology.assign(black_box(&gpus), black_box(&ranks), 1));
         });

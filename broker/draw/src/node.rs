@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::devices::{NetworkId, NicChoice};
 use topobroker_reader::text::{attributes, has_pci_domains, memory_size, pci_class_name, rate};
-use topobroker_reader::{Attributes, ChildKind, Object, ObjectType, OsDeviceKind, Topology};
+use topobroker_reader::{Attributes, ChildKind, Object, ObjectType, Topology};
 
 /// A process with a place in the picture.
 #[derive(Debug, Clone)]
@@ -157,7 +157,7 @@ impl Drawing<'_> {
             Attributes::OsDevice { kind } => {
                 let mut text = vec![object.name().map_or(label, str::to_owned)];
                 text.extend(object.subtype().map(str::to_owned));
-                let is_nic = matches!(kind, OsDeviceKind::Network | OsDeviceKind::OpenFabrics);
+                let is_nic = kind.is_network();
                 text.extend(object.link_mbps().map(rate));
                 let network = NetworkId::of(object).filter(|_| is_nic && self.networks > 0);
                 text.extend(network.map(|network| network.kind().to_owned()));

@@ -52,7 +52,7 @@ struct Which {
 
 impl Which {
     fn has(&self, kind: OsDeviceKind) -> bool {
-        let is_nic = matches!(kind, OsDeviceKind::Network | OsDeviceKind::OpenFabrics);
+        let is_nic = kind.is_network();
         self.all || (is_nic && !self.gpu) || (is_of_gpus(kind) && !self.nic)
     }
 }

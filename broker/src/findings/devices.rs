@@ -44,14 +44,15 @@ fn idle_gpus(node: Topology<'_>, job: Job<'_>) -> Option<Finding> {
 }
 
 fn no_network(node: Topology<'_>, job: Job<'_>) -> Option<Finding> {
-    let has_none = job.ranks().all(|it| job.nics(it.rank).next().is_none());
-    let has_ranks = job.ranks().next().is_some();
-    let why = NicFilter::default().why_none(node, NicChoice::Active);
-    let why = why.filter(|_| has_ranks && has_none)?;
+    let mut nics = job.ranks().map(|it| job.nics(it.rank).next());
+    if job.ranks().next().is_none() || nics.any(|nic| nic.is_some()) {
+        return None;
+    }
+    let why = NicFilter::default().why_none(node, NicChoice::Active)?;
     Some(Finding::note(FindingKind::NoNetwork, format!("ranks have no NIC: {why}")))
 }
 
-/// Ranks with the same NIC, for which the same one is nearer and down.
+/// Ranks for which a NIC is nearer than their own, and down. Those with the same two NICs are one finding.
 fn nearer_and_down(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
     let mut found: BTreeMap<(u32, u32), (Object<'_>, Object<'_>, Vec<u32>)> = BTreeMap::new();
     for JobRank { rank, cpuset, .. } in job.ranks() {

@@ -4,8 +4,7 @@ use crate::name_pattern::is_like;
 use std::collections::BTreeMap;
 use topobroker_reader::{
     Object, ObjectType, Topology,
-    devices::LinkState,
-    devices::{Network, NetworkId, NicChoice},
+    devices::{LinkState, Network, NetworkId, NicChoice},
 };
 
 /// The facts of a topology in which the words of its site are.

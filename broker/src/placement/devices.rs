@@ -33,10 +33,7 @@ fn devices<'a>(
     wanted: &Devices,
     option: &'static str,
 ) -> Result<Vec<Object<'a>>, PlacementError> {
-    let is_network = |it: Object<'a>| {
-        let kind = it.os_device_kind();
-        matches!(kind, Some(OsDeviceKind::Network | OsDeviceKind::OpenFabrics))
-    };
+    let is_network = |it: Object<'a>| it.os_device_kind().is_some_and(OsDeviceKind::is_network);
     let os_devices = || topology.objects_with_type(ObjectType::OSDevice);
     let mut all: Vec<Object<'a>> = match wanted {
         Devices::Gpus => topology.gpus().collect(),

@@ -248,11 +248,11 @@ tb_status tb_job_list(const tb_topology *topology,
 /* ---- Placement of the ranks of a job, reports of it, and locations. ---- */
 
 /// Makes the `count` sets the PUs of as many ranks, placed as PRRTE places them. `map_by` is slot,
-/// hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu, device=NAME, ppr:N:OBJECT or cpu-list, each of
-/// which may be followed by :PE=N, and by :OVERSUBSCRIBE for more ranks than cores. `bind_to` is none,
-/// gpu or one of the objects; NULL means the default of PRRTE. For cpu-list, `order` has the PUs that the ranks take in turn. The set of a rank that
-/// is not bound becomes empty. None of the sets may be NULL. TB_ERR_PLACEMENT if the ranks cannot
-/// be placed.
+/// hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu, device=NAME, ppr:N:OBJECT or cpu-list,
+/// each of which may be followed by :PE=N, and by :OVERSUBSCRIBE for more ranks than cores. `bind_to` is
+/// none, gpu or one of the objects; NULL means the default of PRRTE. For cpu-list, `order` has the PUs
+/// that the ranks take in turn. The set of a rank that is not bound becomes empty. None of the sets may
+/// be NULL. TB_ERR_PLACEMENT if the ranks cannot be placed.
 tb_status tb_place(const tb_topology *topology,
                    const char *map_by,
                    const char *bind_to,

@@ -25,6 +25,12 @@ impl OsDeviceKind {
     pub const ALL: [Self; 6] =
         [Self::Block, Self::Gpu, Self::Network, Self::OpenFabrics, Self::Dma, Self::CoProcessor];
 
+    /// Whether messages go over it: a network interface, or an OpenFabrics device.
+    #[must_use]
+    pub const fn is_network(self) -> bool {
+        matches!(self, Self::Network | Self::OpenFabrics)
+    }
+
     /// The kind with hwloc's number.
     #[must_use]
     pub fn from_raw(raw: u32) -> Self {

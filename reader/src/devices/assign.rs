@@ -215,7 +215,8 @@ impl<'a> Dealer<'a> {
             });
         }
         let nodes = all_nodes().map(&mut region).collect();
-        let is_shared = devices.iter().any(is_nic);
+        let is_shared =
+            devices.iter().filter_map(|it| it.os_device_kind()).any(OsDeviceKind::is_network);
         Self {
             topology,
             is_shared,
@@ -322,11 +323,6 @@ impl<'a> Dealer<'a> {
         let device = |(_, device): (usize, usize)| self.candidates.get(device).map(|it| it.device);
         given.into_iter().filter_map(device).collect()
     }
-}
-
-/// Whether messages of many ranks go over a device.
-pub(super) fn is_nic(device: &Object<'_>) -> bool {
-    matches!(device.os_device_kind(), Some(OsDeviceKind::Network | OsDeviceKind::OpenFabrics))
 }
 
 /// The sum of as many distances as a job may have ranks has no carry from one of the three to the next.

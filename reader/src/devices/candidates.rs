@@ -177,12 +177,7 @@ fn is_fabric(device: Object<'_>) -> bool {
 pub(crate) fn is_slingshot(device: Object<'_>) -> bool {
     const CRAY: u16 = 0x17db;
     is_interface(device)
-        && (device.subtype() == Some("Slingshot") || pci_vendor(device) == Some(CRAY))
-}
-
-/// The PCI vendor of a device.
-pub(super) fn pci_vendor(device: Object<'_>) -> Option<u16> {
-    device.pci_device_above()?.pci_attributes().map(|pci| pci.vendor_id)
+        && (device.subtype() == Some("Slingshot") || device.pci_vendor() == Some(CRAY))
 }
 
 /// Whether a device is the one by which libfabric knows a Slingshot NIC. hwloc 2.13 and later find it,
@@ -192,6 +187,12 @@ pub(crate) fn is_cxi(device: Object<'_>) -> bool {
 }
 
 impl Object<'_> {
+    /// The vendor of a PCI device, or of the PCI device that an OS device is of.
+    #[must_use]
+    pub fn pci_vendor(self) -> Option<u16> {
+        Some(self.pci_device_above()?.pci_attributes()?.vendor_id)
+    }
+
     /// The bus id of a PCI device, or of the PCI device that an OS device is of.
     #[must_use]
     pub fn bus_id(self) -> Option<BusId> {

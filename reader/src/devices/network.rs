@@ -1,7 +1,7 @@
 //! Networks of a node: NICs that reach each other. `docs/NETWORKS.md` has the rules and why they are
 //! so.
 
-use super::candidates::{NicChoice, is_slingshot, pci_vendor};
+use super::candidates::{NicChoice, is_slingshot};
 use super::ports::{AMAZON, LinkLayer, Port, gid_in_address, prefix_text};
 use crate::object::Object;
 use crate::text::rate;
@@ -90,7 +90,7 @@ impl NetworkId {
         let subnet = port.subnet_prefix().filter(|subnet| *subnet != 0);
         match port.link_layer() {
             Some(LinkLayer::Ethernet) => Self::Roce(port.rate_mbps()),
-            Some(LinkLayer::Other) if pci_vendor(nic) == Some(AMAZON) => Self::Efa,
+            Some(LinkLayer::Other) if nic.pci_vendor() == Some(AMAZON) => Self::Efa,
             _ if is_omni_path(nic) => Self::OmniPath(subnet),
             _ => Self::InfiniBand(subnet),
         }

@@ -1,6 +1,5 @@
 //! Ports of OpenFabrics devices.
 
-use super::candidates::pci_vendor;
 use crate::object::Object;
 use alloc::{format, string::String};
 use core::net::Ipv6Addr;
@@ -116,7 +115,7 @@ impl<'a> Port<'a> {
             None => {}
         }
         let pci = self.device.pci_device_above()?;
-        if pci_vendor(pci) == Some(AMAZON) {
+        if pci.pci_vendor() == Some(AMAZON) {
             return Some(LinkLayer::Other);
         }
         let by_address = self.gid(0).and_then(|gid| {

@@ -31,7 +31,7 @@ struct NodeLine {
 pub struct NodeNames {
     /// `NodeName` lines for `slurm.conf`, one for nodes that are alike.
     pub text: String,
-    /// What Slurm cannot be told of nodes, a line each.
+    /// What Slurm's lines cannot express, a line each.
     pub notes: Vec<String>,
 }
 
@@ -57,7 +57,7 @@ pub fn node_names(cluster: &Cluster<'_>) -> Result<NodeNames, ClusterOpenError> 
         }
         if pus_left > 0 {
             notes.push(format!(
-                "{names}: {} PUs: Slurm knows only sockets and cores that are alike, and is not told of {pus_left}",
+                "{names}: {} PUs: Slurm knows only sockets and cores that are alike, so {pus_left} PUs are left out",
                 cpus + pus_left,
             ));
         }
@@ -122,7 +122,7 @@ fn shape(topology: Topology<'_>) -> NodeLine {
     let mut all: Vec<Object<'_>> = topology.gpus().collect();
     all.sort_by_key(|gpu| gpu.bus_id().unwrap_or(BusId::LAST));
     // Tiles share the device file of their card; partitions of AMD have one each.
-    let card = |gpu: &Object<'_>| gpu.bus_id().filter(|_| vendor_of(*gpu) == Some(vendor::INTEL));
+    let card = |gpu: &Object<'_>| gpu.bus_id().filter(|_| gpu.pci_vendor() == Some(vendor::INTEL));
     all.dedup_by(|one, other| card(one).is_some() && card(one) == card(other));
     let mut gpus: BTreeMap<String, usize> = BTreeMap::new();
     all.iter().for_each(|gpu| *gpus.entry(kind_of(*gpu)).or_default() += 1);
@@ -201,7 +201,7 @@ fn gres(topology: Topology<'_>, gpus: &[Object<'_>]) -> Vec<String> {
 fn file(gpu: Object<'_>, place: usize) -> String {
     let pci = gpu.pci_device_above();
     let names = || pci.into_iter().flat_map(Object::io_children).filter_map(Object::name);
-    if vendor_of(gpu) == Some(vendor::NVIDIA) {
+    if gpu.pci_vendor() == Some(vendor::NVIDIA) {
         let minor = pci.and_then(|pci| pci.fact("NVIDIAMinor")?.parse().ok());
         return format!("/dev/nvidia{}", minor.unwrap_or(place));
     }
@@ -209,8 +209,4 @@ fn file(gpu: Object<'_>, place: usize) -> String {
     let partitions = pci.into_iter().flat_map(Object::gpus_of_pci);
     let partition = partitions.take_while(|it| *it != gpu).count();
     format!("/dev/dri/renderD{}", first.map_or(128 + place, |first| first + partition))
-}
-
-fn vendor_of(gpu: Object<'_>) -> Option<u16> {
-    gpu.pci_device_above().and_then(Object::pci_attributes).map(|pci| pci.vendor_id)
 }

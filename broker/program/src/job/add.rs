@@ -127,10 +127,11 @@ impl Add {
         let devices = DevicePolicy { mapped_gpus, ..self.devices()? };
         let networks = devices.site.networks(base.topology(), devices.nics);
         let networks = if devices.nics_per_rank > 0 { networks } else { Vec::new() };
-        let why_none = devices.site.why_none(base.topology(), devices.nics);
+        let wants_nics = devices.nics_per_rank > 0;
+        let why_none = wants_nics.then(|| devices.site.why_none(base.topology(), devices.nics));
         // What the node lacks itself is a finding of the job.
-        let is_chosen = NicFilter::default().why_none(base.topology(), NicChoice::Active).is_none();
-        let why_none = why_none.filter(|_| devices.nics_per_rank > 0 && is_chosen);
+        let by_default = || NicFilter::default().why_none(base.topology(), NicChoice::Active);
+        let why_none = why_none.flatten().filter(|_| by_default().is_none());
         let notes = [
             why_none.map(|why| format!("ranks have no NIC: {why}")),
             beyond_cgroup(&view)?,

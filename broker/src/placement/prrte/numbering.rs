@@ -16,10 +16,10 @@ pub(super) struct Place<'a> {
 
 /// Ranks by the policy, or by the default of PRRTE.
 pub(super) fn in_order_of_ranks<'a>(places: Vec<Place<'a>>, policy: &Policy) -> Vec<Place<'a>> {
-    let mut places = places;
+    let (mut places, rank_by) = (places, rank_by(policy));
     places.sort_by_key(|place| {
         let node = place.rank.node;
-        match rank_by(policy) {
+        match rank_by {
             RankBy::Slot => (node, place.on_node, 0),
             RankBy::Node => (place.on_node, node, 0),
             RankBy::Fill => (node, place.target, place.on_node),

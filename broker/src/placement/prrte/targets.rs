@@ -59,18 +59,18 @@ fn of_devices<'a>(
     bind: BindTo,
 ) -> Result<Vec<Target<'a>>, PlacementError> {
     let groups = groups(topology, map, "--map-by")?;
+    let bound = match bind {
+        BindTo::Object(kind) if !map.is_wide => objects(topology, kind),
+        _ => Vec::new(),
+    };
     let mut targets = Vec::with_capacity(groups.len());
     for group in groups {
         let cpuset = near(topology, &group);
-        let bound = match bind {
-            BindTo::Object(kind) if !map.is_wide => objects(topology, kind),
-            _ => Vec::new(),
-        };
         let is_wider = |it: &Object<'_>| {
             let own = it.cpuset().unwrap_or_default();
             own != cpuset && cpuset.is_included_in(&own)
         };
-        if let Some(wider) = bound.into_iter().find(is_wider) {
+        if let Some(wider) = bound.iter().copied().find(is_wider) {
             let near = topology.covering(&cpuset).unwrap_or_else(|| topology.root());
             let (object, near) = (named(wider), named(near));
             return Err(PlacementError::Coarse { rank: targets.len(), object, near });

@@ -200,10 +200,11 @@ fn devices(
     view: &View<'_>,
     options: &JobOptions,
 ) -> Result<(DevicesOfRanks, DevicesOfRanks), PublishError> {
-    let kinds = [Some(OsDeviceKind::Network), Some(OsDeviceKind::OpenFabrics)];
     let mut devices = node.objects_with_type(ObjectType::OSDevice);
     let deals_nics = options.devices.nics_per_rank > 0 && node.is_this_system();
-    let now = match deals_nics && devices.any(|it| kinds.contains(&it.os_device_kind())) {
+    let now = match deals_nics
+        && devices.any(|it| it.os_device_kind().is_some_and(OsDeviceKind::is_network))
+    {
         true => with_facts_of_now(node, &Root::of_this_node())?,
         false => None,
     };

@@ -103,7 +103,7 @@ fn told(
         Interface::Rocm | Interface::OpenCl => vendor::AMD,
         Interface::LevelZero => vendor::INTEL,
     };
-    let own: Vec<_> = given.iter().filter(|(gpu, _)| vendor_of(*gpu) == Some(vendor)).collect();
+    let own: Vec<_> = given.iter().filter(|(gpu, _)| gpu.pci_vendor() == Some(vendor)).collect();
     if own.is_empty() {
         return Vec::new();
     }
@@ -149,10 +149,6 @@ fn told(
 /// The infos of hwloc that have the UUID of a GPU.
 const UUIDS: [&str; 2] = ["NVIDIAUUID", "AMDUUID"];
 
-fn vendor_of(gpu: Object<'_>) -> Option<u16> {
-    gpu.pci_device_above()?.pci_attributes().map(|pci| pci.vendor_id)
-}
-
 impl<'a> Object<'a> {
     /// The UUID of a GPU of NVIDIA or AMD that hwloc knows of one of its OS devices, or the driver of its
     /// PCI device, as they write it. `None` if neither does; AMD's driver has zeros for a GPU without one.
@@ -172,7 +168,7 @@ impl<'a> Object<'a> {
 /// partitions.
 fn number_of(gpu: Object<'_>, node: Topology<'_>) -> usize {
     let place = |gpu: Object<'_>| (gpu.bus_id(), gpu.logical_index());
-    let all = node.gpus().filter(|it| vendor_of(*it) == vendor_of(gpu));
+    let all = node.gpus().filter(|it| it.pci_vendor() == gpu.pci_vendor());
     all.filter(|it| place(*it) < place(gpu)).count()
 }
 
@@ -180,7 +176,7 @@ fn number_of(gpu: Object<'_>, node: Topology<'_>) -> usize {
 fn number_of_tile(gpu: Object<'_>, part: Part<'_>, node: Topology<'_>) -> String {
     let mut cards: Vec<_> = node
         .gpus()
-        .filter(|it| vendor_of(*it) == vendor_of(gpu))
+        .filter(|it| it.pci_vendor() == gpu.pci_vendor())
         .filter_map(Object::bus_id)
         .filter(|it| Some(*it) < gpu.bus_id())
         .collect();
