@@ -44,6 +44,6 @@ fuzz_target!(|data: &[u8]| {
     }
     let known = topology.links(SwitchModel::Separate).expect("a small machine");
     if let Ok(links) = told(&known, text) {
-        search(&links);
+        search(&links.links);
     }
 });

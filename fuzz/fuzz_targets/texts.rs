@@ -7,12 +7,15 @@ use std::sync::OnceLock;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker::location::{Location, Reading};
-use topobroker::placement::{Policy, place};
+use topobroker::placement::{Policy, RankList, Room, place};
 use topobroker_layout::encode::{self, AlignedVec};
 use topobroker_reader::{
     Archive, Format, Keys, Locality, Set, Topology, TypeName,
     groups::Uri,
-    jobs::{CpuList, Numbering, omp_places, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind},
+    jobs::{
+        CpuList, Numbering, gomp_cpu_affinity, kmp_affinity, omp_places, pmix_cpu_list, pmix_cpuset,
+        slurm_cpu_bind,
+    },
 };
 
 fuzz_target!(|data: &[u8]| {
@@ -42,8 +45,26 @@ fuzz_target!(|data: &[u8]| {
     let shared = Locality::from_strings(one, other).ok();
     assert_eq!(shared, Locality::from_strings(other, one).ok(), "{one:?} {other:?}");
     let pus = topology.root().cpuset().unwrap_or_default();
-    for set in omp_places(topology, text).unwrap_or_default() {
+    let places = omp_places(topology, text).unwrap_or_default();
+    for set in places.iter().chain(&kmp_affinity(topology, text).unwrap_or_default()) {
         assert!(set.is_included_in(&pus));
+    }
+    if let Ok(list) = gomp_cpu_affinity(topology, text) {
+        assert!(list.to_set().is_included_in(&pus));
+    }
+    let lists = [
+        RankList::rankfile(text),
+        RankList::sequence(text),
+        RankList::lsf(text),
+        RankList::hydra(text, Some(4)),
+    ];
+    let plain = Policy::parse("slot", None).expect("a policy");
+    for list in lists.into_iter().flatten() {
+        let here = |host: &str| (host != "elsewhere").then_some(0);
+        let room = Room { topology, slots: None };
+        for (_, rank) in list.place(&[room], here, &plain, None).unwrap_or_default() {
+            assert!(rank.cpuset.is_none_or(|set| set.is_included_in(&pus)));
+        }
     }
     let _ = pmix_cpu_list(topology, text);
     if let Ok(set) = pmix_cpuset(topology, text) {

@@ -27,8 +27,12 @@ fn devices_at_nodes_without_pus_are_said_to_be_at_these_by_every_command() {
     }
     let json: serde_json::Value =
         serde_json::from_str(&printed(&["devices", "-i", file, "--json"])).unwrap();
-    let nodes: Vec<u64> =
-        json.as_array().unwrap().iter().map(|it| it["numa_nodes"][0].as_u64().unwrap()).collect();
+    let nodes: Vec<u64> = json
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["numa_os_indexes"][0].as_u64().unwrap())
+        .collect();
     assert_eq!(nodes, [1, 2, 3, 3, 4]);
     let matrix = printed(&["links", "-i", file, "--of", "matrix"]);
     let last = |device: &str| {

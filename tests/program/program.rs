@@ -362,7 +362,10 @@ fn devices_lists_nics_and_gpus_and_how_far_they_are() {
     let json: serde_json::Value =
         serde_json::from_str(&devices(&["--nic", "--near", "os:0", "--json"])).unwrap();
     let first = json.as_array().unwrap().iter().find(|it| it["name"] == "mlx5_0").unwrap();
-    assert_eq!((&first["pmix_distance"], &first["numa_nodes"][0]), (&6.into(), &3.into()));
+    assert_eq!(
+        (&first["pmix_distance"], &first["numa_logical_indexes"][0]),
+        (&6.into(), &3.into())
+    );
     let rank = run(&["devices", "--rank", "0"]);
     assert_eq!(rank.status.code(), Some(2), "{rank:?}");
 }

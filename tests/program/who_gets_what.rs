@@ -213,3 +213,68 @@ fn ports_of_routers_and_of_aggregation_nodes_are_no_ports_of_nodes_and_a_way_has
     let way = said(&["w1", "w2"]);
     assert!(way.ends_with(": 2 links, 400 Gb/s\n"), "{way}");
 }
+
+#[test]
+fn links_are_told_as_nccl_reads_files_and_as_nvidia_smi_prints_them() {
+    let links = |case: &str, file: &str| {
+        let file = shared()?.join("cases").join(file);
+        on(case, &format!("$T links --tell {}; $T links --of matrix", file.display()))
+    };
+    let Some(smi) = links("four-gpus.xml", "files/nvidia-smi-topo.txt") else { return };
+    assert_eq!(smi.matches("NV18").count(), 2, "{smi}");
+    let itself = links("four-gpus.xml", "nccl/self-link.xml").unwrap();
+    assert!(itself.contains("0000:03:00.0: its link to itself is left out"), "{itself}");
+    assert!(!itself.contains("NV12"), "{itself}");
+    let hidden = links("../nccl/vm.hwloc.xml", "nccl/switch-without-tclass.xml").unwrap();
+    assert!(hidden.contains("NV12"), "{hidden}");
+    let other = links("four-gpus.xml", "slurm/quoted.conf").unwrap();
+    assert!(other.contains("is no form of links that is known"), "{other}");
+}
+
+#[test]
+fn devices_that_a_virtual_machine_lacks_are_left_out_of_what_a_file_says() {
+    let Some(shared) = shared() else { return };
+    let nccl = shared.join("cases/nccl");
+    let published = tempfile::tempdir().unwrap();
+    let output = Command::new(topobroker_file())
+        .args(["publish", "--folder"])
+        .arg(published.path())
+        .arg("-i")
+        .arg(nccl.join("vm.hwloc.xml"))
+        .arg("--pci-tree")
+        .arg(nccl.join("gpu-that-the-vm-lacks.xml"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("left out: the topology has no such PCI device"), "{said}");
+}
+
+#[test]
+fn parts_and_ranks_are_named_as_openmp_lsf_and_launchers_name_them() {
+    let part = |variable: &str, value: &str| {
+        let mut command = topobroker();
+        command.args(["calc", "-i", "numa:2 core:4 pu:1", "--view", &format!("env:{variable}")]);
+        let output = command.arg("all").env(variable, value).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (variable, value, expected) in [
+        ("OMP_PLACES", "{ 0 : 2 }", "0x00000003\n"),
+        ("OMP_PLACES", " { 0 : 2 } : 2 : 4 , {7}", "0x000000b3\n"),
+        ("GOMP_CPU_AFFINITY", "0 3 1-2,4-7:2", "0x0000005f\n"),
+        ("KMP_AFFINITY", "granularity=fine,proclist=[0,3,{1,2}],explicit", "0x0000000f\n"),
+    ] {
+        assert_eq!(part(variable, value), expected, "{variable}={value}");
+    }
+    let file = "-n 2 --map-by rankfile:file=$F/ranks:hwtcpus";
+    let script = format!(
+        "exec 2>/dev/null; printf 'rank 0=+n0 slot=0:1\\nrank 1=localhost slot=3\\nrank 2=+n1 slot=0\\n' >$F/ranks; \
+         printf 'localhost 0,1\\nlocalhost 4\\n' >$F/lsf; $T job add j {file} >$F/out; \
+         $T job show j --style ranks; LSB_AFFINITY_HOSTFILE=$F/lsf $T job add k --map-by lsf >$F/out; \
+         $T job show k --style ranks; $T job add l -n 3 --bind-to user:0+2,1 >$F/out; \
+         $T job show l --style ranks; $T job add m -n 2 --map-by pe-list=1,2 --bind-to core >$F/out; \
+         $T job show m --style ranks"
+    );
+    let Some(found) = on("four-gpus.xml", &script) else { return };
+    assert_eq!(found, "0 1\n1 3\n0 0-1\n1 4\n0 0,2\n1 1\n2 -\n0 1-2\n1 1-2\n");
+}

@@ -1,9 +1,10 @@
 //! Ranks of a job over the nodes of a cluster, as launchers map, bind and number them.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 use topobroker::placement::{
-    MapBy, PlacementError, Policy, Room, Rules, mapped_count, place_on, place_part, slots,
-    usual_count,
+    ListError, MapBy, PlacementError, Policy, RankList, Room, Rules, mapped_count, place_on,
+    place_part, slots, usual_count,
 };
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
@@ -28,6 +29,12 @@ pub enum PlaceError {
     /// The ranks cannot be placed, whatever the nodes are.
     #[error(transparent)]
     Policy(#[from] PlacementError),
+    /// Ranks that are named one by one cannot be placed.
+    #[error(transparent)]
+    List(#[from] ListError),
+    /// A host of a list of ranks is not among the nodes.
+    #[error("{host}: ranks are there, and it is not among the {nodes} nodes")]
+    NoHost { host: String, nodes: usize },
     /// A node cannot be opened.
     #[error(transparent)]
     Open(#[from] ClusterOpenError),
@@ -78,6 +85,40 @@ pub fn place_on_nodes<'a>(
         Rules::Mpirun4 if !policy.is_by_devices() => as_mpirun4(nodes, &opened, policy, count),
         _ => as_prrte(nodes, &opened, policy, count),
     }
+}
+
+/// Places ranks that are named one by one on nodes, in their order. `+n1` is the node after the first.
+///
+/// # Errors
+///
+/// [`PlaceError`].
+pub fn place_list_on_nodes<'a>(
+    nodes: &[ClusterNode<'a>],
+    list: &RankList,
+    policy: &Policy,
+    count: Option<usize>,
+) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
+    let short = |name: &'a str| name.split('.').next().unwrap_or(name);
+    let names = nodes.iter().map(|it| it.name()).zip(0..);
+    let places: BTreeMap<&str, usize> =
+        names.flat_map(|(name, place)| [(name, place), (short(name), place)]).collect();
+    let node_of = |host: &str| match host.strip_prefix("+n") {
+        Some(place) => place.parse().ok().filter(|place| *place < nodes.len()),
+        None => places.get(host).or_else(|| places.get(host.split('.').next()?)).copied(),
+    };
+    if let Some(host) = list.hosts().find(|host| node_of(host).is_none()) {
+        return Err(PlaceError::NoHost { host: host.to_owned(), nodes: nodes.len() });
+    }
+    let opened: Vec<NodeTopology<'a>> =
+        nodes.iter().map(|node| node.open()).collect::<Result<_, _>>()?;
+    let archives: Vec<_> = opened.iter().map(NodeTopology::archive).collect();
+    let rooms = archives.iter().map(|it| Room { topology: it.topology(), slots: None });
+    let placed = list.place(&rooms.collect::<Vec<_>>(), node_of, policy, count)?;
+    let rank = |(rank, placed): (u32, topobroker::placement::PlacedRank<'_>)| {
+        let node = *nodes.get(placed.node)?;
+        Some(PlacedRank { rank, node, cpuset: placed.cpuset })
+    };
+    Ok(placed.into_iter().filter_map(rank).collect())
 }
 
 fn as_prrte<'a>(

@@ -213,12 +213,17 @@ impl Device<'_> {
     fn described(&self) -> json::Device<'_> {
         let port = |(port, state)| json::DevicePort { port, state };
         let (pmix_distance, pmix_greatest_distance) = self.distance.unzip();
+        let topology = self.object.topology();
+        let logical = |node| Some(topology.numa_node_by_os_index(node)?.logical_index());
         json::Device {
             name: self.name(),
             other_names: self.other_names.clone(),
             r#type: self.kind(),
             bus_id: self.bus_id(),
-            numa_nodes: self.nodes().map(|nodes| nodes.iter().collect()),
+            numa_os_indexes: self.nodes().map(|nodes| nodes.iter().collect()),
+            numa_logical_indexes: self
+                .nodes()
+                .map(|nodes| nodes.iter().filter_map(logical).collect()),
             ports: self.ports().into_iter().map(port).collect(),
             rate_mbps: self.object.link_mbps(),
             max_link_speed: self.pci().and_then(|pci| pci.fact("MaxLinkSpeed")),

@@ -45,7 +45,8 @@ pub(super) struct Links {
     #[arg(long)]
     separate_switches: bool,
     /// Tell links of the adopted topology that hwloc does not know, in this file: JSON as --of json
-    /// prints it, or a file of NCCL or RCCL. Processes that look for links find them
+    /// prints it, a file of NCCL or RCCL, or the table of nvidia-smi topo -m. Processes that look for
+    /// links find them
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "pairs", "of", "forget", "input", "separate_switches"])]
     tell: Option<PathBuf>,
     /// Forget the links that are told of the adopted topology
@@ -128,7 +129,8 @@ impl Links {
             let topology = base.topology();
             let known = topology.links(SwitchModel::Separate)?;
             let told = read_text(file, MOST_TEXT, |text| links::told(&known, text))?;
-            links::tell(base, &told)?;
+            links::tell(base, &told.links)?;
+            told.notes.iter().for_each(|note| output::say(&format!("{}: {note}", file.display())));
             return Ok(ExitCode::SUCCESS);
         }
         output::print(&self.subject.answer(None, |topology| self.answer(topology))?)

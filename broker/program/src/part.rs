@@ -7,8 +7,8 @@ use topobroker_layout::set::Set;
 use topobroker_reader::{
     Object, Topology, View,
     jobs::{
-        Cgroup, CpuList, Numbering, SlurmBinding, affinity, omp_places, pmix_cpu_list, pmix_cpuset,
-        slurm_cpu_bind,
+        Cgroup, CpuList, Numbering, SlurmBinding, affinity, gomp_cpu_affinity, kmp_affinity,
+        omp_places, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
     },
 };
 
@@ -21,7 +21,7 @@ pub(super) const MACHINE: &str = "machine";
 
 /// The environment variables that name PUs, for error messages.
 const VARIABLES: &str = "PMIX_CPU_LIST, PMIX_CPUSET, SLURM_CPU_BIND, SLURM_CPU_BIND_LIST, \
-                         TOPOBROKER_CPU_LIST or OMP_PLACES";
+                         TOPOBROKER_CPU_LIST, OMP_PLACES, GOMP_CPU_AFFINITY or KMP_AFFINITY";
 
 /// The PUs that a user has chosen.
 #[derive(Debug)]
@@ -145,13 +145,15 @@ fn of_variable<'a>(topology: Topology<'a>, variable: &str) -> anyhow::Result<Cho
                 SlurmBinding::None => Ok(Chosen::of(topology.root().cpuset().unwrap_or_default())),
             }
         }
-        "OMP_PLACES" => {
-            let mut all = Set::new();
-            omp_places(topology, &value)?.iter().for_each(|place| all = &all | place);
-            Ok(Chosen::of(all))
-        }
+        "OMP_PLACES" => Ok(Chosen::of(union(&omp_places(topology, &value)?))),
+        "GOMP_CPU_AFFINITY" => Ok(Chosen::listed(&gomp_cpu_affinity(topology, &value)?)),
+        "KMP_AFFINITY" => Ok(Chosen::of(union(&kmp_affinity(topology, &value)?))),
         _ => bail!("{variable}: names no PUs; expected {VARIABLES}"),
     }
+}
+
+fn union(places: &[Set]) -> Set {
+    places.iter().fold(Set::new(), |all, place| &all | place)
 }
 
 /// Reads locations separated by blanks, and combines them as `calc` does.

@@ -131,7 +131,10 @@ impl What {
     pub(super) fn capture(&self) -> anyhow::Result<(Description, Source)> {
         let (mut description, source) = self.input.capture()?;
         if let Some(file) = &self.pci_tree {
-            description = read_text(file, MOST_TEXT, |text| with_pci_tree(&description, text))?;
+            let (moved, notes) =
+                read_text(file, MOST_TEXT, |text| with_pci_tree(&description, text))?;
+            notes.iter().for_each(|note| output::say(&format!("{}: {note}", file.display())));
+            description = moved;
         }
         if let Some(file) = &self.site {
             read_text(file, MOST_TEXT, |text| add_site(&mut description, text))?;

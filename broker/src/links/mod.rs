@@ -8,6 +8,7 @@ mod nccl_cpu;
 mod nccl_read;
 mod pci_speed;
 mod pci_tree;
+mod smi_table;
 mod tell;
 mod told;
 
@@ -18,4 +19,4 @@ pub use nccl::{GuestBusIds, NcclError, nccl, rccl};
 pub use nccl_read::{NcclDevice, NcclFile, NcclLink, NcclReadError, NcclReadErrorKind, is_bus_id};
 pub use pci_tree::{PciTreeError, with_pci_tree};
 pub use tell::{TellError, forget, tell};
-pub use told::{ToldError, told};
+pub use told::{Told, ToldError, told};

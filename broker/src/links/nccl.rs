@@ -296,7 +296,7 @@ fn class(object: Object<'_>) -> String {
 
 /// The number of a GPU as NVML and ROCm SMI have it: the one in the name that they give it, else its
 /// place among GPUs.
-fn device_number(links: &Links<'_>, vertex: VertexId) -> u32 {
+pub(super) fn device_number(links: &Links<'_>, vertex: VertexId) -> u32 {
     let number = |object: Object<'_>| {
         let name = object.name()?.strip_prefix("nvml").or(object.name()?.strip_prefix("rsmi"))?;
         name.parse().ok()

@@ -21,7 +21,7 @@ pub enum PciTreeError {
     /// The file has several hosts.
     #[error("the file has {hosts} hosts; expected one: keep the cpu elements of this machine")]
     Hosts { hosts: usize },
-    /// A device of the file is not in the topology.
+    /// No device of the file is in the topology.
     #[error("{bus_id}: the topology has no such PCI device; expected a file of this machine")]
     Device { bus_id: String },
     /// A NUMA node of the file is not in the topology.
@@ -41,12 +41,16 @@ const TOLD: (&str, &str) = ("Locality", "told");
 
 /// A topology with its PCI devices below the NUMA nodes and switches that a file of NCCL says. The file
 /// has each GPU and NIC by its bus id in this machine; devices that it does not have, and those of
-/// numaid -1, stay where they are. What is moved has the fact `Locality=told`.
+/// numaid -1, stay where they are. What is moved has the fact `Locality=told`. The lines that are returned name the
+/// devices of the file that the topology lacks, which NCCL does not use.
 ///
 /// # Errors
 ///
 /// [`PciTreeError`].
-pub fn with_pci_tree(description: &Description, text: &str) -> Result<Description, PciTreeError> {
+pub fn with_pci_tree(
+    description: &Description,
+    text: &str,
+) -> Result<(Description, Vec<String>), PciTreeError> {
     let file = NcclFile::read(text)?;
     let hosts: BTreeSet<&Option<String>> = file.devices.iter().map(|it| &it.host).collect();
     if hosts.len() > 1 {
@@ -58,15 +62,22 @@ pub fn with_pci_tree(description: &Description, text: &str) -> Result<Descriptio
         known: description.objects.iter().map(|it| it.gp_index).collect(),
         next_gp_index: 1,
     };
+    let mut left_out = Vec::new();
     for device in file.ends() {
-        tree.place(&file, device)?;
+        if !tree.place(&file, device)? {
+            left_out.push(device.bus_id.clone());
+        }
     }
+    if let (Some(bus_id), true) = (left_out.first(), left_out.len() == file.ends().count()) {
+        return Err(PciTreeError::Device { bus_id: bus_id.clone() });
+    }
+    let note = |it: &String| format!("{it}: left out: the topology has no such PCI device");
     // Gives all objects their numbers, and leaves out bridges that nothing is below any more.
     let mut same = Filters::default();
     for (object_type, kept) in ObjectType::ALL.into_iter().zip(&description.type_filters) {
         same.set(object_type, *kept);
     }
-    Ok(filter(&tree.description, &same))
+    Ok((filter(&tree.description, &same), left_out.iter().map(note).collect()))
 }
 
 struct Tree {
@@ -79,16 +90,16 @@ struct Tree {
 }
 
 impl Tree {
-    /// Puts a device where the file has it.
-    fn place(&mut self, file: &NcclFile, device: &NcclDevice) -> Result<(), PciTreeError> {
+    /// Puts a device where the file has it. Returns whether the topology has it.
+    fn place(&mut self, file: &NcclFile, device: &NcclDevice) -> Result<bool, PciTreeError> {
         let is_it = |object: &Object| match &object.attributes {
             Attributes::Pci(pci) => pci.bus_id().to_string() == device.bus_id,
             _ => false,
         };
         let place = self.description.objects.iter().position(is_it);
-        let place = place.ok_or_else(|| PciTreeError::Device { bus_id: device.bus_id.clone() })?;
+        let Some(place) = place else { return Ok(false) };
         if device.numa < 0 {
-            return Ok(());
+            return Ok(true);
         }
         let above = match device.switch {
             Some(switch) => self.port_below(file, switch)?,
@@ -101,7 +112,7 @@ impl Tree {
             object.facts.retain(|(name, _)| name != NUMA_NODE);
             object.facts.push((NUMA_NODE.to_owned(), device.numa.to_string()));
         }
-        Ok(())
+        Ok(true)
     }
 
     /// A new downstream port of a switch of the file.

@@ -1,7 +1,8 @@
-//! Links that an administrator tells: as the JSON that `topobroker links --of json` prints, or as a
-//! file of NCCL or RCCL.
+//! Links that an administrator tells: as the JSON that `topobroker links --of json` prints, as a file of NCCL or
+//! RCCL, or as the table of `nvidia-smi topo -m`.
 
-use super::nccl_read::{NcclFile, NcclLink, NcclReadError};
+use super::nccl_read::{NcclDevice, NcclFile, NcclLink, NcclReadError};
+use super::smi_table::is_table;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use topobroker_layout::attributes::Attributes;
@@ -25,9 +26,17 @@ pub enum ToldError {
     /// A PCI device is not in the topology.
     #[error("{bus_id}: the topology has no such PCI device; expected one of this machine")]
     Device { bus_id: String },
-    /// A GPU has a link to itself.
-    #[error("{bus_id}: has a link to itself; expected one to another device")]
-    Itself { bus_id: String },
+    /// The text is in no known form.
+    #[error(
+        "is no form of links that is known; expected the JSON of `topobroker links --of json`, a file of NCCL or RCCL, or the table of `nvidia-smi topo -m`"
+    )]
+    Form,
+    /// A table has a GPU that the topology lacks.
+    #[error("{name}: the topology has {found} GPUs, from GPU0")]
+    Gpus { name: String, found: usize },
+    /// A table has a wrong cell.
+    #[error("line {line}, column {column}: {cell:?}; expected {expected}")]
+    Cell { line: usize, column: usize, cell: String, expected: &'static str },
     /// The JSON has no edges.
     #[error("no edges; expected node-link data with a list of \"edges\"")]
     NoEdges,
@@ -49,7 +58,17 @@ pub enum ToldError {
     Graph(#[from] LinksError),
 }
 
-/// Reads links of the topology of a graph. `known` is the graph, by whose vertices JSON names
+/// Links that a text tells.
+#[derive(Debug)]
+pub struct Told<'a> {
+    /// The links.
+    pub links: Links<'a>,
+    /// What was left out, and why: links of GPUs to themselves, and devices that the topology lacks.
+    pub notes: Vec<String>,
+}
+
+/// Reads links of the topology of a graph: from JSON, a file of NCCL or RCCL, or the table of `nvidia-smi
+/// topo -m`. `known` is the graph, by whose vertices JSON names
 /// the ends of links; with [`SwitchModel::Separate`], so that links to different switches stay
 /// apart.
 ///
@@ -58,24 +77,24 @@ pub enum ToldError {
 /// # Errors
 ///
 /// [`ToldError`].
-pub fn told<'a>(known: &Links<'a>, text: &str) -> Result<Links<'a>, ToldError> {
-    let mut told = NewLinks { known, vertices: Vec::new(), links: Vec::new() };
-    match text.trim_start().starts_with('<') {
-        true => {
+pub fn told<'a>(known: &Links<'a>, text: &str) -> Result<Told<'a>, ToldError> {
+    let mut told = NewLinks { known, vertices: Vec::new(), links: Vec::new(), notes: Vec::new() };
+    match text.trim_start().chars().next() {
+        Some('<') => {
             let mut file = NcclFile::read(text)?;
             told.keep_own_host(&mut file)?;
-            // A file of another machine has other devices.
-            for device in file.ends().filter(|device| !device.bus_id.is_empty()) {
-                told.device(&device.bus_id)?;
-            }
+            told.leave_out_others(&file)?;
             if file.links.is_empty() {
                 return Err(ToldError::NoLinks);
             }
-            file.links.iter().try_for_each(|link| told.nccl(&file, link))?;
+            file.links.iter().for_each(|link| told.nccl(&file, link));
         }
-        false => told.json(&serde_json::from_str(text)?)?,
+        Some('{' | '[') => told.json(&serde_json::from_str(text)?)?,
+        _ if is_table(text) => told.table(text)?,
+        _ => return Err(ToldError::Form),
     }
-    Ok(Links::new(known.topology(), told.vertices, told.links)?)
+    let links = Links::new(known.topology(), told.vertices, told.links)?;
+    Ok(Told { links, notes: told.notes })
 }
 
 /// Whether a PCI class in 24 bits is that of a switch between GPUs: a bridge of no standard kind.
@@ -88,16 +107,33 @@ fn is_bridge(class: &str) -> bool {
 const HIDDEN_DOMAIN: &str = "fffffff:";
 
 /// What the text adds to the links that are known.
-struct NewLinks<'k, 't> {
-    known: &'k Links<'t>,
+pub(super) struct NewLinks<'k, 't> {
+    pub(super) known: &'k Links<'t>,
     vertices: Vec<Vertex>,
     links: Vec<Link>,
+    notes: Vec<String>,
 }
 
 impl<'t> NewLinks<'_, 't> {
-    fn nccl(&mut self, file: &NcclFile, link: &NcclLink) -> Result<(), ToldError> {
-        let Some(device) = file.devices.get(link.gpu) else { return Ok(()) };
-        let gpu = self.device(&device.bus_id)?;
+    /// Notes the devices that the topology lacks, which NCCL does not use. A file of another machine has none of
+    /// its devices.
+    fn leave_out_others(&mut self, file: &NcclFile) -> Result<(), ToldError> {
+        let ends = file.ends().filter(|device| !device.bus_id.is_empty());
+        let (own, others): (Vec<&NcclDevice>, Vec<_>) =
+            ends.partition(|device| self.device(&device.bus_id).is_some());
+        if let (true, Some(other)) = (own.is_empty(), others.first()) {
+            return Err(ToldError::Device { bus_id: other.bus_id.clone() });
+        }
+        let note = |it: &&NcclDevice| {
+            format!("{}: left out: the topology has no such PCI device", it.bus_id)
+        };
+        self.notes.extend(others.iter().map(note));
+        Ok(())
+    }
+
+    fn nccl(&mut self, file: &NcclFile, link: &NcclLink) {
+        let Some(device) = file.devices.get(link.gpu) else { return };
+        let Some(gpu) = self.device(&device.bus_id) else { return };
         let class = match link.element.as_str() {
             "nvlink" => LinkClass::NvLink,
             "xgmi" => LinkClass::Xgmi,
@@ -105,48 +141,63 @@ impl<'t> NewLinks<'_, 't> {
         };
         let one = self.vertex(VertexKind::Gpu, gpu);
         let other = match &link.target {
-            // A virtual machine does not see its switches: NCCL has a name for such, or the class says
-            // what it is.
-            Some(target)
-                if target.starts_with(HIDDEN_DOMAIN)
-                    || (link.target_class.as_deref().is_some_and(is_bridge)
-                        && self.device(target).is_err()) =>
-            {
-                self.add(Vertex {
-                    kind: VertexKind::NvSwitch,
-                    object: None,
-                    name: Some(Vertex::ALL_SWITCHES.into()),
-                })
-            }
-            Some(target) => {
-                let target = self.device(target)?;
-                let is_switch =
-                    link.target_class.as_deref().is_some_and(is_bridge) || target.is_gpu_switch();
-                let kind = if is_switch { VertexKind::NvSwitch } else { VertexKind::Gpu };
-                self.vertex(kind, target)
-            }
             None => self.vertex(VertexKind::Cpu, gpu.non_io_ancestor()),
+            Some(target) => match (self.device(target), link.target_class.as_deref()) {
+                (Some(target), class) => {
+                    let is_switch = class.is_some_and(is_bridge) || target.is_gpu_switch();
+                    let kind = if is_switch { VertexKind::NvSwitch } else { VertexKind::Gpu };
+                    self.vertex(kind, target)
+                }
+                // A virtual machine does not see its switches: a target that it lacks is one, unless the class
+                // says otherwise.
+                (None, class)
+                    if class.is_none_or(is_bridge) || target.starts_with(HIDDEN_DOMAIN) =>
+                {
+                    self.add(Vertex {
+                        kind: VertexKind::NvSwitch,
+                        object: None,
+                        name: Some(Vertex::ALL_SWITCHES.into()),
+                    })
+                }
+                (None, _) => return,
+            },
         };
-        // The file has each link of two GPUs twice, once from each.
-        let is_known = |it: &Link| (it.class, it.one, it.other) == (class, other, one);
         if one == other {
-            return Err(ToldError::Itself { bus_id: device.bus_id.clone() });
+            self.notes.push(format!("{}: its link to itself is left out", device.bus_id));
+            return;
         }
-        if self.links.iter().any(is_known) {
-            return Ok(());
+        self.link(one, other, class, Some(link.count), link.bandwidth);
+    }
+
+    /// Adds a link, unless it is there from its other end: files and tables have each twice. `each` is the bandwidth of
+    /// one, where the class does not say it.
+    pub(super) fn link(
+        &mut self,
+        one: VertexId,
+        other: VertexId,
+        class: LinkClass,
+        count: Option<u16>,
+        each: Option<u32>,
+    ) {
+        if self.links.iter().any(|it| (it.class, it.one, it.other) == (class, other, one)) {
+            return;
         }
-        let each = match (class, gpu.attributes()) {
-            (LinkClass::NvLink, Attributes::Pci(pci)) => Some(nvlink_bandwidth(pci.device_id)),
-            _ => link.bandwidth,
+        let gpu = self.vertices.get(usize::from(one.0)).and_then(|it| it.object);
+        let gpu = gpu.and_then(|id| self.known.topology().object(id));
+        let each = match (class, gpu.map(Object::attributes)) {
+            (LinkClass::NvLink, Some(Attributes::Pci(pci))) => {
+                Some(nvlink_bandwidth(pci.device_id))
+            }
+            _ => each,
         };
-        let bandwidth = each.map(|each| each.saturating_mul(link.count.into()).min(u32::MAX - 1));
+        let both = each.zip(count);
+        let both = both.map(|(each, count)| each.saturating_mul(count.into()).min(u32::MAX - 1));
         self.links.push(Link {
-            links: Some(link.count),
-            forward: bandwidth,
-            backward: bandwidth,
+            links: count,
+            forward: both,
+            backward: both,
             ..Link::between(one, other, class, LinkOrigin::Told)
         });
-        Ok(())
     }
 
     /// Leaves the part of this host in a file of several.
@@ -155,7 +206,7 @@ impl<'t> NewLinks<'_, 't> {
             file.devices.iter().map(|device| device.host.clone()).collect();
         let fits = |host: &&Option<String>| {
             let mut own = file.ends().filter(|device| device.host == **host);
-            own.all(|device| self.device(&device.bus_id).is_ok())
+            own.all(|device| self.device(&device.bus_id).is_some())
         };
         let fitting: Vec<&Option<String>> = hosts.iter().filter(fits).collect();
         match (hosts.len(), &fitting[..]) {
@@ -175,9 +226,8 @@ impl<'t> NewLinks<'_, 't> {
         }
     }
 
-    fn device(&self, bus_id: &str) -> Result<Object<'t>, ToldError> {
-        let found = self.known.topology().pci_device_by_bus_id(bus_id);
-        found.ok_or_else(|| ToldError::Device { bus_id: bus_id.to_owned() })
+    fn device(&self, bus_id: &str) -> Option<Object<'t>> {
+        self.known.topology().pci_device_by_bus_id(bus_id)
     }
 
     /// The vertex of an object, or of the vertex of the graph that it is a part of.
@@ -189,7 +239,7 @@ impl<'t> NewLinks<'_, 't> {
         self.add(known.unwrap_or(own))
     }
 
-    fn add(&mut self, vertex: Vertex) -> VertexId {
+    pub(super) fn add(&mut self, vertex: Vertex) -> VertexId {
         let place = self.vertices.iter().position(|it| *it == vertex).unwrap_or_else(|| {
             self.vertices.push(vertex);
             self.vertices.len() - 1

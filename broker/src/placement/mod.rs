@@ -4,6 +4,7 @@
 mod counts;
 mod devices;
 mod error;
+mod listed;
 mod mpirun4;
 mod objects;
 mod parse;
@@ -15,6 +16,7 @@ pub mod report;
 
 pub use counts::{mapped_count, slots, usual_count};
 pub use error::PlacementError;
+pub use listed::{ListError, RankList};
 pub use mpirun4::place_part;
 pub use parse::PolicyError;
 pub use place::place;

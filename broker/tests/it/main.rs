@@ -15,6 +15,7 @@ mod odd_machines;
 mod placement;
 mod queries;
 mod random_cases;
+mod rank_lists;
 mod sizes;
 mod summit;
 mod tree;

@@ -18,7 +18,7 @@ fn files_of_virtual_machines_tell_hidden_switches_and_those_of_several_hosts_are
             // A GPU in two parts lists all of its links at each.
             ("mlopart.xml", [36, 18]),
         ] {
-            let told = told(&known, &read(file)).unwrap();
+            let told = told(&known, &read(file)).unwrap().links;
             let to_switch = told.links().iter().filter(|link| link.class == LinkClass::NvLink);
             let found: Vec<u16> = to_switch.map(|link| link.links.unwrap()).collect();
             assert_eq!(found, counts, "{file}");
@@ -37,7 +37,7 @@ fn files_of_virtual_machines_tell_hidden_switches_and_those_of_several_hosts_are
         // If the other host has devices that are not here, its part is left out.
         let start = hosts.rfind("host_hash=\"0x1111111111111111\" numaid=\"0\"").unwrap();
         let other = hosts[start..].replace("0003:00:00.0", "0009:00:00.0");
-        let told = told(&known, &(hosts[..start].to_owned() + &other)).unwrap();
+        let told = told(&known, &(hosts[..start].to_owned() + &other)).unwrap().links;
         let nvlinks = told.links().iter().filter(|link| link.class == LinkClass::NvLink);
         let counts: Vec<u16> = nvlinks.map(|link| link.links.unwrap()).collect();
         assert_eq!(counts, [18, 18]);

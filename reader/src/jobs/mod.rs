@@ -21,6 +21,6 @@ pub use scope::{
     Decision, EffectivePart, EffectiveViewError, Launch, Situation, cgroup_view, effective_view,
 };
 pub use sources::{
-    Cgroup, CpuList, CpuQuota, Numbering, SlurmBinding, SourceError, affinity, omp_places,
-    pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
+    Cgroup, CpuList, CpuQuota, Numbering, SlurmBinding, SourceError, affinity, gomp_cpu_affinity,
+    kmp_affinity, omp_places, pmix_cpu_list, pmix_cpuset, slurm_cpu_bind,
 };

@@ -8,7 +8,7 @@ use clap::Args;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker_cluster::{expand, place_on_nodes};
+use topobroker_cluster::{expand, place_list_on_nodes, place_on_nodes};
 use topobroker_layout::set::Format;
 
 /// Print where the ranks of a job would be, as launchers map, bind and number them: a line for each rank with its
@@ -49,7 +49,10 @@ impl Place {
         let numbers: BTreeSet<u32> = nodes.iter().map(|node| node.number()).collect();
         ensure!(numbers.len() == nodes.len(), "--nodes: names a node twice");
         let count = self.count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-        let placed = place_on_nodes(&nodes, &self.mapping.policy(&self.map_by)?, count)?;
+        let placed = match self.mapping.listed(Some(&self.map_by), count)? {
+            Some((list, policy)) => place_list_on_nodes(&nodes, &list, &policy, count)?,
+            None => place_on_nodes(&nodes, &self.mapping.policy(&self.map_by)?, count)?,
+        };
         let lines = placed.iter().map(|it| {
             let pus = it.cpuset.as_ref().map_or("-".to_owned(), |set| set.to_text(Format::List));
             format!("{} {} {pus}\n", it.rank, it.node.name())

@@ -5,7 +5,7 @@ use super::limits::{beyond_cgroup, beyond_quota};
 use super::named::named;
 use super::nics::warn_but;
 use super::pe_list::PeList;
-use crate::mapping::Mapping;
+use crate::mapping::{MOST_TEXT, Mapping};
 use crate::networks::{SiteNics, not_used, subnets_apart};
 use crate::text_file::read_text;
 use crate::{output, part};
@@ -15,11 +15,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::findings::FindingKind;
 use topobroker::nics::NicFilter;
-use topobroker::placement;
+use topobroker::placement::{self, Policy, RankList, Room};
 use topobroker::publish::job::{self, DevicePolicy, JobOptions, Launcher};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
-    Adopted, Keys, Object, ObjectType, View, devices::NicChoice, jobs::cgroup_view,
+    Adopted, Keys, Object, ObjectType, Topology, View, cluster::Identity, devices::NicChoice,
+    jobs::cgroup_view,
 };
 
 /// Add a job, and print the environment line by which its processes find it
@@ -42,7 +43,8 @@ pub(super) struct Add {
     /// Spread ranks over: slot, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu,
     /// device=gpu, device=network, device=block or device=NAME (:SHARED lets ranks share devices, :NDEV=N
     /// gives each N, :INTERLEAVE takes those of each package in turn), ppr:N:ANY_OF_THESE,
-    /// cpu-list to take the PUs of --cpu-set in turn, or pe-list=0,2,4:ORDERED to take these cores;
+    /// cpu-list to take the PUs of --cpu-set in turn, pe-list=0,2,4:ORDERED to take these cores, or
+    /// rankfile:file=FILE, seq:file=FILE or lsf for what a file says of each rank;
     /// :PE=N gives each rank N cores, :OVERSUBSCRIBE allows more ranks than cores
     #[arg(long, value_name = "POLICY")]
     map_by: Option<String>,
@@ -92,8 +94,8 @@ impl Add {
     pub(super) fn run(self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
         let pe_list = self.map_by.as_deref().map(PeList::parse).transpose()?.flatten();
         ensure!(
-            pe_list.is_none() || (self.cpu_set.is_none() && !self.mapping.is_given()),
-            "--map-by pe-list=LIST says what ranks are bound to: leave out --cpu-set, --bind-to, --rank-by and --as"
+            pe_list.is_none() || (self.cpu_set.is_none() && self.mapping.fits_pe_list()),
+            "--map-by pe-list=LIST says what ranks are bound to: leave out --cpu-set, --rank-by, --as, and any --bind-to but core and hwthread; append :ORDERED to bind each rank to the next of the list"
         );
         let (option, cpu_set) = match &pe_list {
             Some(list) => ("--map-by", Some(&list.cpu_set)),
@@ -175,6 +177,9 @@ impl Add {
         if let Some(file) = &self.ranks {
             return Ok((read_text(file, MOST_TEXT, read_ranks)?, Vec::new()));
         }
+        if let Some((list, policy)) = self.mapping.listed(self.map_by.as_deref(), self.count())? {
+            return Ok((self.listed(&list, &policy, view.topology())?, Vec::new()));
+        }
         let Some(map_by) = &self.map_by else {
             ensure!(
                 self.ranks_here.is_none(),
@@ -205,6 +210,33 @@ impl Add {
         Ok((self.numbered(placed.into_iter().map(|it| it.cpuset).collect())?, mapped_gpus))
     }
 
+    /// The ranks of this node among those that a file names one by one.
+    fn listed(
+        &self,
+        list: &RankList,
+        policy: &Policy,
+        topology: Topology<'_>,
+    ) -> anyhow::Result<Ranks> {
+        ensure!(self.first_rank.is_none(), "--first-rank: the file numbers the ranks");
+        let own = Identity::of_this_process().host;
+        let told = topology.root().info("HostName");
+        let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+        let names = [Some(&*own), told, Some(RankList::HERE)].into_iter().flatten();
+        let names: Vec<String> = names.map(short).collect();
+        let here = |host: &str| {
+            let is_here =
+                ["+n0", "127.0.0.1", "::1"].contains(&host) || names.contains(&short(host));
+            is_here.then_some(0)
+        };
+        let placed = list.place(&[Room { topology, slots: None }], here, policy, self.count())?;
+        ensure!(
+            !placed.is_empty(),
+            "no rank is on this node: it is {own}, the ranks are on {}",
+            list.hosts().take(8).collect::<Vec<_>>().join(", ")
+        );
+        Ok(placed.into_iter().map(|(rank, it)| (rank, it.cpuset)).collect())
+    }
+
     /// Number of ranks on this node, if it was given.
     fn count(&self) -> Option<usize> {
         self.ranks_here.map(|count| usize::try_from(count).unwrap_or(usize::MAX))
@@ -218,10 +250,6 @@ impl Add {
         Ok((first..last).zip(sets).collect())
     }
 }
-
-/// Limit of the size of a file of ranks in bytes: some hundred times the size for the ranks of a
-/// node.
-const MOST_TEXT: u64 = 1 << 26;
 
 /// Parses lines with a rank and the OS indexes of its PUs.
 fn read_ranks(text: &str) -> anyhow::Result<Ranks> {

@@ -11,8 +11,10 @@ pub(crate) struct Device<'a> {
     pub(crate) other_names: Vec<&'a str>,
     pub(crate) r#type: &'static str,
     pub(crate) bus_id: Option<String>,
-    /// Logical indexes; null if it is local to all of several.
-    pub(crate) numa_nodes: Option<Vec<u32>>,
+    /// OS indexes of the NUMA nodes that it is local to; null if it is local to all of several.
+    pub(crate) numa_os_indexes: Option<Vec<u32>>,
+    /// The same by logical index.
+    pub(crate) numa_logical_indexes: Option<Vec<u32>>,
     pub(crate) ports: Vec<DevicePort<'a>>,
     pub(crate) rate_mbps: Option<u64>,
     pub(crate) max_link_speed: Option<&'a str>,

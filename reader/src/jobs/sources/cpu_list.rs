@@ -87,6 +87,12 @@ impl<'a> CpuList<'a> {
     }
 }
 
+impl<'a> FromIterator<Object<'a>> for CpuList<'a> {
+    fn from_iter<T: IntoIterator<Item = Object<'a>>>(pus: T) -> Self {
+        Self(pus.into_iter().collect())
+    }
+}
+
 /// Reads indexes and ranges, separated by commas. They stay in order.
 pub(super) fn indexes(text: Text<'_>) -> Result<Vec<u32>, SourceError> {
     /// Limit of indexes, so that no text takes much memory.

@@ -9,6 +9,7 @@ mod pmix;
 mod quota;
 mod slurm;
 mod text;
+mod thread_affinity;
 
 pub use affinity::affinity;
 pub use cgroup::Cgroup;
@@ -19,3 +20,4 @@ pub use pmix::{pmix_cpu_list, pmix_cpuset};
 pub use quota::CpuQuota;
 pub(crate) use slurm::step_cpu_list;
 pub use slurm::{SlurmBinding, slurm_cpu_bind};
+pub use thread_affinity::{gomp_cpu_affinity, kmp_affinity};

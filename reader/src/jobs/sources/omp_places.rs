@@ -84,6 +84,7 @@ fn listed(topology: Topology<'_>, text: Text<'_>) -> Result<Vec<Set>, SourceErro
                 Some(_) => places.retain(|other| *other != moved),
             }
         }
+        let rest = rest.trimmed();
         match rest.strip(",") {
             Some(rest) => text = rest.trimmed(),
             None => {
@@ -136,14 +137,15 @@ fn place<'t>(text: Text<'t>, work: &mut Work) -> Result<(Set, Text<'t>), SourceE
 
 /// Reads `:count` and `:stride`. Each is 1 if it is missing.
 fn steps<'t>(text: Text<'t>, too_many: &'static str) -> Result<(u32, i64, Text<'t>), SourceError> {
-    let Some(rest) = text.strip(":") else { return Ok((1, 1, text)) };
-    let (count, rest) = rest.number(EXPECTED)?;
+    let Some(rest) = text.trimmed().strip(":") else { return Ok((1, 1, text)) };
+    let (count, rest) = rest.trimmed().number(EXPECTED)?;
     if count > INDEX_LIMIT {
         return Err(text.malformed(too_many, EXPECTED));
     }
-    let Some(stride) = rest.strip(":") else { return Ok((count, 1, rest)) };
+    let Some(stride) = rest.trimmed().strip(":") else { return Ok((count, 1, rest)) };
+    let stride = stride.trimmed();
     let (sign, stride) = stride.strip("-").map_or((1, stride), |rest| (-1, rest));
-    let (stride, rest) = stride.number(EXPECTED)?;
+    let (stride, rest) = stride.trimmed().number(EXPECTED)?;
     Ok((count, sign * i64::from(stride), rest))
 }
 
