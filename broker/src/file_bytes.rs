@@ -1,5 +1,7 @@
-//! The bytes of a file that a user names: a segment, or a text.
+//! The bytes of a file that a user names: a segment, or a text; unpacked if they are compressed.
 
+use crate::aligned::aligned;
+use crate::compressed::decompressed;
 use memmap2::Mmap;
 use std::borrow::Cow;
 use std::fs::File;
@@ -24,7 +26,7 @@ enum Bytes {
 }
 
 impl FileBytes {
-    /// Opens a file of at most `most` bytes.
+    /// Opens a file of at most `most` bytes, also unpacked.
     ///
     /// ```
     /// # use topobroker::file_bytes::FileBytes;
@@ -49,16 +51,22 @@ impl FileBytes {
         // SAFETY: the mapping is private and read-only. If the file is written meanwhile, the bytes
         // may change: they are checked as bytes of any value, and whoever may write the file may as
         // well give wrong ones from the start.
-        Ok(Self(Bytes::Mapped(unsafe { Mmap::map(&file)? })))
+        let mapped = unsafe { Mmap::map(&file)? };
+        Ok(Self(match decompressed(&mapped, most) {
+            Some(whole) => Bytes::Read(aligned(&whole?)),
+            None => Bytes::Mapped(mapped),
+        }))
     }
 
-    /// Reads at most `most` bytes to the end of a pipe, device or file.
+    /// Reads at most `most` bytes, also unpacked, to the end of a pipe, device or file.
     ///
     /// # Errors
     ///
     /// The error of reading, or that there are more bytes.
     pub fn read(source: impl std::os::fd::AsFd, most: u64) -> io::Result<Self> {
-        Ok(Self(Bytes::Read(crate::aligned::aligned(&bytes_within(most, source)?))))
+        let bytes = bytes_within(most, source)?;
+        let whole = decompressed(&bytes, most).unwrap_or(Ok(bytes))?;
+        Ok(Self(Bytes::Read(aligned(&whole))))
     }
 
     /// The bytes as text. Each byte that is not UTF-8 becomes a replacement character.

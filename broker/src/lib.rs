@@ -29,6 +29,7 @@
 
 #[doc(hidden)]
 pub mod aligned;
+mod compressed;
 pub mod description;
 #[allow(unsafe_code, reason = "maps files")]
 pub mod file_bytes;

@@ -13,8 +13,8 @@ use topobroker_reader::{
     Archive, Format, Keys, Locality, Set, Topology, TypeName,
     groups::Uri,
     jobs::{
-        CpuList, Numbering, gomp_cpu_affinity, kmp_affinity, omp_places, pmix_cpu_list, pmix_cpuset,
-        slurm_cpu_bind,
+        CpuList, Numbering, gomp_cpu_affinity, kmp_affinity, omp_places, pmix_cpu_list,
+        pmix_cpuset, slurm_cpu_bind,
     },
 };
 

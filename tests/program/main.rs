@@ -11,6 +11,7 @@ mod json;
 mod links_told;
 mod networks;
 mod nics;
+mod packed;
 mod part_of_a_node;
 mod pictures;
 mod ports;

@@ -49,6 +49,13 @@ pub enum ClusterError {
     /// An input is neither a segment nor text.
     #[error("{input}: is neither a segment nor a text in UTF-8; expected hwloc XML or a segment")]
     NotText { input: String },
+    /// What differs from another node cannot be applied to it.
+    #[error("{input}: the differences cannot be applied to the node beside it that they name")]
+    Differences {
+        input: String,
+        #[source]
+        source: std::io::Error,
+    },
     /// hwloc cannot load an input.
     #[error("{input}: hwloc cannot load it")]
     Load {

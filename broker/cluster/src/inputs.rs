@@ -2,22 +2,25 @@
 
 use super::error::ClusterError;
 use super::prepared_node::PreparedNode;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use topobroker::description::describe;
 use topobroker::file_bytes::FileBytes;
-use topobroker::hwloc::{Input, LoadOptions, Plugins, capture, load};
+use topobroker::hwloc::{self, Difference, Input, LoadOptions, Plugins, capture};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{Header, Kind, MAGIC, MAX_CLUSTER_LEN};
+use topobroker_reader::Archive;
 use topobroker_reader::cluster::Cluster;
+use topobroker_reader::text::xml;
 
 /// A file with a node, and the name that the node is to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeFile {
-    /// The file: hwloc XML of version 1 or 2, a segment, or another cluster, of which all nodes are
-    /// taken.
+    /// The file: hwloc XML of version 1 or 2, what `hwloc-compress-dir` has kept of it, a segment, or another
+    /// cluster, of which all nodes are taken.
     pub file: PathBuf,
     /// Name of the node; `None` is the info `HostName` of its root.
     pub name: Option<String>,
@@ -79,7 +82,42 @@ pub fn prepare(node: &NodeFile) -> Result<Vec<PreparedNode>, ClusterError> {
             _ => PreparedNode::of_segment(&bytes, name, &input).map(|node| vec![node]),
         };
     }
-    PreparedNode::of_xml(bytes.to_vec(), name, &input).map(|node| vec![node])
+    let text = bytes.text().map_err(|_| ClusterError::NotText { input: input.clone() })?;
+    let node = match text.contains("<topologydiff") {
+        true => of_differences(text, &node.file, name, &input),
+        false => PreparedNode::of_xml(bytes.to_vec(), name, &input),
+    };
+    Ok(vec![node?])
+}
+
+/// A node of which `hwloc-compress-dir` has kept what differs from a node beside it.
+fn of_differences(
+    text: &str,
+    file: &Path,
+    name: Option<&str>,
+    input: &str,
+) -> Result<PreparedNode, ClusterError> {
+    /// `HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED` and `HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT`, with which it was compared.
+    const FLAGS: u64 = 1 | 8;
+    let failed = |source| ClusterError::Differences { input: input.to_owned(), source };
+    let differences = Difference::read(text).map_err(failed)?;
+    let reference = differences.reference().and_then(|name| Path::new(name).file_name());
+    let reference = reference.map(|name| file.with_file_name(name));
+    let reference = reference.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+    let options = LoadOptions { flags: FLAGS, ..LoadOptions::default() };
+    let load = |source| ClusterError::Load { input: input.to_owned(), source };
+    let mut topology = hwloc::load(&Input::Xml(reference), &options).map_err(load)?;
+    let applied = differences.apply(&mut topology, false);
+    applied.map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))?;
+    let captured = capture(&topology);
+    let captured =
+        captured.map_err(|source| ClusterError::Capture { input: input.to_owned(), source })?;
+    let archive = to_bytes(&captured)?;
+    let archive = Archive::open(&archive);
+    let archive =
+        archive.map_err(|source| ClusterError::Node { input: input.to_owned(), source })?;
+    // Loaded as its file would have been: nodes that are alike are then one class.
+    PreparedNode::of_xml(xml::export(archive.topology()).into_bytes(), name, input)
 }
 
 impl PreparedNode {
@@ -98,7 +136,7 @@ impl PreparedNode {
 /// What hwloc loads from an input, which errors call `name`.
 pub(super) fn captured(input: &Input, name: &str) -> Result<Description, ClusterError> {
     let input_name = || name.to_owned();
-    let loaded = load(input, &LoadOptions::default())
+    let loaded = hwloc::load(input, &LoadOptions::default())
         .map_err(|source| ClusterError::Load { input: input_name(), source })?;
     capture(&loaded).map_err(|source| ClusterError::Capture { input: input_name(), source })
 }

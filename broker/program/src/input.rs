@@ -24,7 +24,7 @@ use topobroker_reader::{AdoptError, Adopted, Archive, Keys, KeysError, Source, T
 #[derive(Debug, Clone, PartialEq, Args)]
 pub(super) struct Input {
     /// Read this instead: an hwloc XML file (`-` is standard input), the folder of a saved Linux
-    /// file system, a synthetic description such as "Package:2 Core:4 PU:2", or `machine`
+    /// file system, a tar file of either, each also compressed, a synthetic description such as "Package:2 Core:4 PU:2", or `machine`
     #[arg(short, long, value_name = "INPUT")]
     pub(super) input: Option<String>,
     /// Format of INPUT, if its name does not tell

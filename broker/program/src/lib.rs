@@ -48,6 +48,7 @@ mod status;
 mod subject;
 mod switches;
 mod text_file;
+mod unpacked;
 mod unpublish;
 
 pub use program::main;

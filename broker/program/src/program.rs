@@ -5,7 +5,7 @@ use super::output::{self, say, whole_message};
 use super::{
     audit, bind, calc, check, cluster, devices, difference, distrib, doctor, draw, examples,
     export, info, job, links, load, ls, manual, networks, ports, ps, publish, run, scope, serve,
-    signals, status, unpublish,
+    signals, status, unpacked, unpublish,
 };
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -67,8 +67,14 @@ enum Command {
 /// on wrong usage. `run` and `audit` exit with the status of their command.
 #[must_use]
 pub fn main() -> ExitCode {
+    let words: Vec<_> = std::env::args_os().collect();
+    match unpacked::run_again(&words) {
+        Ok(None) => {}
+        Ok(Some(code)) => return code,
+        Err(error) => return exit(Err(error)),
+    }
     let all = examples::with_examples(Program::command());
-    let words = command_words::marked(std::env::args_os().collect(), &all);
+    let words = command_words::marked(words, &all);
     let path = command_words::path(&words, &all);
     let parsed = all.try_get_matches_from(words);
     let program = match parsed.and_then(|found| Program::from_arg_matches(&found)) {

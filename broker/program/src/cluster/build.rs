@@ -3,6 +3,7 @@
 use super::above::Above;
 use super::output_file::OutputFile;
 use crate::output::say;
+use crate::unpacked::{Unpacked, is_saved_root};
 use anyhow::{Context, bail};
 use clap::Args;
 use std::collections::BTreeMap;
@@ -20,8 +21,8 @@ use topobroker_process::with_causes;
 pub(super) struct Build {
     #[command(flatten)]
     file: OutputFile,
-    /// Files of nodes: hwloc XML, segments, clusters, folders of such files, folders of saved Linux
-    /// file systems; NAME=FILE names the node of a file, and @FILE has one input a line (`@-` is
+    /// Files of nodes: hwloc XML, segments, clusters, folders of such files (also of hwloc-compress-dir),
+    /// folders of saved Linux file systems, tar files of these, all also compressed; NAME=FILE names the node of a file, and @FILE has one input a line (`@-` is
     /// standard input)
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<String>,
@@ -47,8 +48,15 @@ impl Build {
         // hwloc-assembler takes a first input for the output.
         self.file.check()?;
         let mut found = Found::default();
+        self.build(&mut found).map_err(|error| {
+            let text = found.unpacked.iter().fold(format!("{error:#}"), |text, it| it.named(&text));
+            if found.unpacked.is_empty() { error } else { anyhow::anyhow!(text) }
+        })
+    }
+
+    fn build(&self, found: &mut Found) -> anyhow::Result<ExitCode> {
         for input in &self.inputs {
-            self.add_input(input, &mut found)?;
+            self.add_input(input, found)?;
         }
         let above = self.above.read()?;
         let inputs = found.files.iter().map(|node| node.file.as_path());
@@ -117,6 +125,15 @@ impl Build {
             _ => (None, input),
         };
         let path = PathBuf::from(file);
+        if let Some(tar) = Unpacked::of(&path)? {
+            if name.is_some() && !is_saved_root(tar.path()) {
+                bail!("{input}: only one file has a name; {file} has several");
+            }
+            let inside = tar.path().display().to_string();
+            found.unpacked.push(tar);
+            let named = name.map_or(inside.clone(), |name| format!("{name}={inside}"));
+            return self.add_input(&named, found);
+        }
         if is_saved_root(&path) {
             found.roots.push((path, name));
         } else if path.is_dir() {
@@ -149,8 +166,8 @@ impl Build {
 
     fn node_file(&self, file: PathBuf, name: Option<String>) -> anyhow::Result<NodeFile> {
         let stem = || {
-            let stem = file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
-            stem.with_context(|| {
+            let name = file.file_name().and_then(|name| name.to_str());
+            name.map(|name| without_endings(name).to_owned()).with_context(|| {
                 format!("{}: its name is not UTF-8, and cannot be a node's", file.display())
             })
         };
@@ -179,9 +196,13 @@ impl Build {
     }
 }
 
-/// Whether a folder is a saved Linux file system.
-fn is_saved_root(folder: &Path) -> bool {
-    folder.join("sys").is_dir() || folder.join("proc").is_dir()
+/// The name of a node's file without its ending, that of a program which compresses, and that of hwloc-compress-dir.
+fn without_endings(name: &str) -> &str {
+    let packed = [".gz", ".xz", ".zst", ".bz2"].iter().find_map(|it| name.strip_suffix(it));
+    let name = packed.unwrap_or(name);
+    let name =
+        name.rfind('.').filter(|dot| *dot > 0).and_then(|dot| name.get(..dot)).unwrap_or(name);
+    name.strip_suffix(".diff").unwrap_or(name)
 }
 
 /// The folders in a folder, by name, without hidden ones.
@@ -206,4 +227,6 @@ struct Found {
     roots: Vec<(PathBuf, Option<String>)>,
     /// Files with lists of inputs.
     lists: Vec<PathBuf>,
+    /// The folders of what tar files hold, for as long as they are read.
+    unpacked: Vec<Unpacked>,
 }

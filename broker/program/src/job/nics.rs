@@ -55,7 +55,7 @@ enum Mode {
     Openmpi,
     /// MPICH up to 5.0
     Mpich,
-    /// NCCL
+    /// NCCL up to 2.30.4
     Nccl,
 }
 

@@ -15,6 +15,11 @@ pub enum HwlocLoadError {
     /// The file is not well-formed XML.
     #[error("{input}: is not XML: {reason}, at byte {position}")]
     NotXml { input: String, reason: String, position: u64 },
+    /// The XML has text before it.
+    #[error(
+        "{input}: line {line} is {found:?}, expected XML from there on; remove what is before the first <"
+    )]
+    TextBefore { input: String, line: usize, found: String },
     /// The file is XML, but not hwloc's.
     #[error(
         "{input}: is XML with root element <{found}>, expected <topology> or <root> as hwloc writes"

@@ -31,8 +31,19 @@ pub(super) fn read(path: &Path) -> Result<Checked, HwlocLoadError> {
     checked(content.to_vec(), &input)
 }
 
-/// Checks XML that is in memory already. Errors call it `input`.
-pub(super) fn checked(mut content: Vec<u8>, input: &str) -> Result<Checked, HwlocLoadError> {
+/// Checks XML that is in memory already. Errors call it `input`. Blanks and a byte order mark before it are left
+/// out, which hwloc refuses.
+pub(super) fn checked(content: Vec<u8>, input: &str) -> Result<Checked, HwlocLoadError> {
+    let start = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&content).trim_ascii_start();
+    let before = content.len() - start.len();
+    if !start.starts_with(b"<") && start.contains(&b'<') {
+        let found = start.split(|byte| b"<\n".contains(byte)).next().unwrap_or_default();
+        let found = String::from_utf8_lossy(found).trim_end().chars().take(60).collect();
+        let line = 1 + content.iter().take(before).filter(|byte| **byte == b'\n').count();
+        return Err(HwlocLoadError::TextBefore { input: input.to_owned(), line, found });
+    }
+    let mut content = content;
+    content.drain(..before);
     let version = check(&content, input)?;
     content.push(0);
     Ok(Checked { content, version })

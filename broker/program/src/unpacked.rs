@@ -1,0 +1,133 @@
+//! What tar files hold, unpacked into a folder that goes with its owner: a saved file system, as
+//! `hwloc-gather-topology` writes it, files of nodes, or one file.
+
+use crate::output::say;
+use anyhow::{Context, bail, ensure};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use tar::{Archive, EntryType};
+use tempfile::TempDir;
+use topobroker::file_bytes::FileBytes;
+
+/// Limits of what a tar file holds: ten times the largest saved file system that is known.
+const MOST_BYTES: u64 = 1 << 28;
+const MOST_ENTRIES: usize = 1 << 18;
+
+/// A tar file, unpacked.
+pub(crate) struct Unpacked {
+    tar: PathBuf,
+    folder: TempDir,
+    /// What is of interest in it: the saved file system, the folder of files, or the only file.
+    inside: PathBuf,
+}
+
+impl Unpacked {
+    /// Unpacks a file, if it is a tar file.
+    pub(crate) fn of(file: &Path) -> anyhow::Result<Option<Self>> {
+        let name = || file.display().to_string();
+        if !std::fs::metadata(file).is_ok_and(|found| found.is_file()) {
+            return Ok(None);
+        }
+        let Ok(bytes) = FileBytes::open(file, MOST_BYTES) else { return Ok(None) };
+        if bytes.get(257..262) != Some(b"ustar") {
+            return Ok(None);
+        }
+        let folder = tempfile::tempdir().context("a folder for what the tar file holds")?;
+        unpack(&bytes, folder.path()).with_context(name)?;
+        let mut inside = folder.path().to_owned();
+        while !is_saved_root(&inside) {
+            let Some(only) = only_entry(&inside).with_context(name)? else { break };
+            inside = only;
+        }
+        Ok(Some(Self { tar: file.to_owned(), folder, inside }))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.inside
+    }
+
+    /// A text in which the tar file is named, and not the folder.
+    pub(crate) fn named(&self, text: &str) -> String {
+        let tar = self.tar.display();
+        let folder = self.folder.path().display();
+        text.replace(&format!("{folder}/"), &format!("{tar}: "))
+            .replace(&folder.to_string(), &tar.to_string())
+    }
+}
+
+/// If the input of a command line is a tar file, runs this program again with what it holds in place of it, because
+/// hwloc takes the folder of a saved file system from the environment alone.
+pub(crate) fn run_again(words: &[OsString]) -> anyhow::Result<Option<ExitCode>> {
+    let own = || words.iter().take_while(|word| *word != "--").enumerate();
+    let is_option = |word: &OsString| word == "-i" || word == "--input";
+    let input = own().find_map(|(at, word)| match word.as_bytes().strip_prefix(b"--input=") {
+        Some(file) => Some((at, OsStr::from_bytes(file))),
+        None => is_option(word).then(|| Some((at + 1, words.get(at + 1)?.as_os_str())))?,
+    });
+    let Some((at, file)) = input else { return Ok(None) };
+    let Some(tar) = Unpacked::of(Path::new(file))? else { return Ok(None) };
+    ensure!(
+        !tar.inside.is_dir() || is_saved_root(&tar.inside),
+        "{}: holds several files; `topobroker cluster build` takes those of nodes",
+        tar.tar.display()
+    );
+    let mut words = words.to_vec();
+    if let Some(word) = words.get_mut(at) {
+        let start = word.len() - file.len();
+        *word = OsStr::from_bytes(word.as_bytes().get(..start).unwrap_or_default()).to_owned();
+        word.push(&tar.inside);
+    }
+    let mut command = Command::new("/proc/self/exe");
+    let child = command.args(words.iter().skip(1)).stderr(Stdio::piped()).spawn();
+    let output = child.and_then(std::process::Child::wait_with_output);
+    let output = output.context("this program cannot start itself again")?;
+    let said = tar.named(&String::from_utf8_lossy(&output.stderr));
+    said.lines().for_each(|line| say(line.strip_prefix("topobroker: ").unwrap_or(line)));
+    let code = output.status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(Some(code.map_or(ExitCode::FAILURE, ExitCode::from)))
+}
+
+/// Whether a folder is a saved Linux file system.
+pub(crate) fn is_saved_root(folder: &Path) -> bool {
+    folder.join("sys").is_dir() || folder.join("proc").is_dir()
+}
+
+/// Unpacks files, folders and symbolic links. hwloc and we read no others.
+fn unpack(bytes: &[u8], into: &Path) -> anyhow::Result<()> {
+    let mut archive = Archive::new(bytes);
+    archive.set_preserve_permissions(false);
+    archive.set_preserve_mtime(false);
+    archive.set_overwrite(false);
+    let (mut left, mut entries) = (MOST_BYTES, 0);
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        entries += 1;
+        ensure!(entries <= MOST_ENTRIES, "holds more than {MOST_ENTRIES} files");
+        let kind = entry.header().entry_type();
+        if !matches!(kind, EntryType::Regular | EntryType::Directory | EntryType::Symlink) {
+            continue;
+        }
+        let path = entry.path()?.into_owned();
+        if path.components().any(|part| part == Component::ParentDir) {
+            bail!("{}: leads out of the tar file", path.display());
+        }
+        let size = entry.size();
+        left = left
+            .checked_sub(size)
+            .with_context(|| format!("holds more than {MOST_BYTES} bytes"))?;
+        entry.unpack_in(into)?;
+    }
+    Ok(())
+}
+
+/// The only entry of a folder; `None` if there are several, or if it is a file.
+fn only_entry(folder: &Path) -> std::io::Result<Option<PathBuf>> {
+    if !folder.is_dir() {
+        return Ok(None);
+    }
+    let mut entries = std::fs::read_dir(folder)?;
+    let first = entries.next().transpose()?.map(|entry| entry.path());
+    Ok(first.filter(|_| entries.next().is_none()))
+}

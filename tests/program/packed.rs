@@ -1,0 +1,133 @@
+//! Files as people attach them: compressed, in tar files, with text before them.
+
+use std::path::Path;
+use std::process::{Command, Output};
+use topobroker_samples::shared;
+use topobroker_tests::segments::topobroker;
+
+fn run(arguments: &[&str], folder: &Path) -> Output {
+    topobroker().args(arguments).current_dir(folder).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned()
+}
+
+fn shell(script: &str, folder: &Path) {
+    let status = Command::new("sh").args(["-ec", script]).current_dir(folder).status().unwrap();
+    assert!(status.success(), "{script}");
+}
+
+/// Three nodes that differ in their names, a saved file system, and all of them packed.
+fn packed() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::create_dir(at.join("nodes")).unwrap();
+    let xml = run(&["export", "-i", "pack:2 core:4 pu:1"], at);
+    assert!(xml.status.success(), "{xml:?}");
+    let xml = String::from_utf8(xml.stdout).unwrap();
+    let (head, tail) = xml.split_once("<info name").unwrap();
+    for node in ["n1", "n2", "n3"] {
+        let named = format!("{head}<info name=\"HostName\" value=\"{node}\"/>\n<info name{tail}");
+        std::fs::write(at.join(format!("nodes/{node}.xml")), named).unwrap();
+    }
+    shell(
+        "cp nodes/n1.xml x.xml; gzip -k x.xml; xz -k x.xml; zstd -qk x.xml; bzip2 -k x.xml; \
+         mkdir -p root/sys/devices/system/node/node0 root/sys/devices/system/cpu root/proc; \
+         for i in 0 1; do mkdir -p root/sys/devices/system/cpu/cpu$i/topology; \
+         for f in core_id physical_package_id; do echo $i >root/sys/devices/system/cpu/cpu$i/topology/$f; done; \
+         printf '%08x\\n' $((1 << i)) >root/sys/devices/system/cpu/cpu$i/topology/thread_siblings; \
+         printf '%08x\\n' $((1 << i)) >root/sys/devices/system/cpu/cpu$i/topology/core_siblings; done; \
+         echo 0-1 >root/sys/devices/system/cpu/online; echo 0-1 >root/sys/devices/system/cpu/possible; \
+         ln -s ../sys root/proc/link; \
+         for z in gz xz zst bz2; do tar -caf root.tar.$z root; tar -caf nodes.tar.$z nodes; done; \
+         tar -cf root.tar root; tar -czf one.tgz x.xml; \
+         mkdir differences; hwloc-compress-dir nodes differences >said 2>&1; ls differences | grep -q diff; \
+         tar -cf differences.tar differences",
+        at,
+    );
+    folder
+}
+
+#[test]
+fn what_is_compressed_or_in_a_tar_file_is_read_as_what_it_holds() {
+    let folder = packed();
+    let at = folder.path();
+    let ls = |input: &str| text(&run(&["ls", "-i", input], at));
+    let (plain, root) = (ls("x.xml"), ls("root"));
+    assert!(plain.contains("Core L#7") && root.contains("PU L#1"), "{plain}{root}");
+    for ending in ["gz", "xz", "zst", "bz2"] {
+        assert_eq!(ls(&format!("x.xml.{ending}")), plain, "{ending}");
+        assert_eq!(ls(&format!("root.tar.{ending}")), root, "{ending}");
+    }
+    assert_eq!(ls("root.tar"), root);
+    assert_eq!(ls("one.tgz"), plain);
+    assert_eq!(text(&run(&["ls", "--input=one.tgz"], at)), plain);
+    let several = run(&["ls", "-i", "nodes.tar.gz"], at);
+    assert!(
+        text(&several).contains("nodes.tar.gz: holds several files; `topobroker cluster build`")
+    );
+    assert!(!several.status.success());
+}
+
+#[test]
+fn clusters_of_packed_folders_and_of_differences_are_those_of_the_folder() {
+    let folder = packed();
+    let at = folder.path();
+    let build = |input: &str| {
+        let output = run(&["cluster", "build", "--force", "c", input], at);
+        assert!(output.status.success(), "{input}: {}", text(&output));
+        ["n1", "n2", "n3"].map(|node| text(&run(&["cluster", "export", "c", node], at)))
+    };
+    let plain = build("nodes");
+    for input in ["nodes.tar.gz", "nodes.tar.zst", "differences", "differences.tar"] {
+        assert_eq!(build(input), plain, "{input}");
+    }
+    assert!(text(&run(&["cluster", "build", "d", "one=root.tar.xz"], at)).is_empty());
+    let names =
+        run(&["cluster", "build", "--names-from-files", "e", "differences", "one=x.xml.gz"], at);
+    assert!(names.status.success(), "{}", text(&names));
+    let listed = text(&run(&["cluster", "ls", "e"], at));
+    assert!(listed.contains("n[1-3],one"), "{listed}");
+}
+
+#[test]
+fn damaged_and_oversized_files_are_refused_by_their_names() {
+    let folder = packed();
+    let at = folder.path();
+    for ending in ["gz", "xz", "zst", "bz2"] {
+        shell(&format!("head -c 200 x.xml.{ending} >cut.{ending}"), at);
+        let said = text(&run(&["ls", "-i", &format!("cut.{ending}")], at));
+        assert!(said.contains(&format!("cut.{ending}: cannot be read: ")), "{said}");
+    }
+    shell(
+        "head -c 70000000 /dev/zero | gzip -1 >bomb.gz; \
+         head -c 70000000 /dev/zero | zstd -q1 -o bomb.zst; \
+         echo '<x/>' >nodes/n9.xml; tar -czf bad.tgz nodes; \
+         ln -s /etc outside; tar -cf outside.tar outside; echo x >up; tar -cPf up.tar --transform 's,^,../,' up",
+        at,
+    );
+    for bomb in ["bomb.gz", "bomb.zst"] {
+        let said = text(&run(&["ls", "-i", bomb], at));
+        assert!(
+            said.contains(&format!("{bomb}: cannot be read: has more than 67108864 bytes")),
+            "{said}"
+        );
+    }
+    let bad = text(&run(&["cluster", "build", "f", "bad.tgz"], at));
+    assert!(bad.contains("bad.tgz: nodes/n9.xml: hwloc cannot load it"), "{bad}");
+    assert!(!at.join("f").exists());
+    let up = text(&run(&["ls", "-i", "up.tar"], at));
+    assert!(up.contains("up.tar: ../up: leads out of the tar file"), "{up}");
+}
+
+#[test]
+fn blanks_before_xml_are_left_out_and_text_before_it_is_named() {
+    let Some(shared) = shared() else { return };
+    let files = shared.join("cases/files");
+    let blank = run(&["ls", "-i", "leading-blank-line.xml"], &files);
+    assert!(blank.status.success(), "{}", text(&blank));
+    let pasted = text(&run(&["ls", "-i", "pasted-from-a-browser.xml"], &files));
+    assert!(pasted.contains("line 1 is \"This XML file does not appear"), "{pasted}");
+    assert!(pasted.contains("remove what is before the first <"), "{pasted}");
+}
