@@ -91,3 +91,62 @@ fn a_topology_that_is_not_the_fabric_is_found() {
         assert!(text.contains(expected), "{expected}: {text}");
     }
 }
+
+/// Builds a cluster of nodes with Slurm's topology, and writes it in a format of Slurm's.
+fn converted(folder: &Path, nodes: &str, topology: &str, to: &str) -> String {
+    let script = format!(
+        "$T export -i 'core:2 pu:1' >n.xml; rm -f c; \
+         $T cluster build c $(for n in {nodes}; do echo $n=n.xml; done) --slurm {topology} && \
+         $T cluster convert c --to {to}"
+    );
+    run(folder, &script)
+}
+
+#[test]
+fn topologies_are_read_as_slurmctld_reads_them_and_written_back_whole() {
+    let Some(shared) = shared() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let case = |nodes: &str, file: &str, to: &str| {
+        let file = shared.join("cases/slurm").join(file);
+        converted(folder, nodes, &file.display().to_string(), to)
+    };
+    let tree =
+        "SwitchName=top Switches=l[1-2]\nSwitchName=l1 Nodes=n[1-2]\nSwitchName=l2 Nodes=n[3-4]\n";
+    for file in ["quoted.conf", "spaced.conf", "include.conf"] {
+        assert_eq!(case("n1 n2 n3 n4", file, "slurm-conf"), tree, "{file}");
+    }
+    let text = "\u{feff}SWITCHNAME=l1 nodes=n[1-2]\r\nswitchname = l2 Nodes=\"n[3-4]\" \\\r\n\r\nSwitchName=top Switches=l1,l2\r\n";
+    std::fs::write(folder.join("dos.conf"), text).unwrap();
+    assert_eq!(converted(folder, "n1 n2 n3 n4", "dos.conf", "slurm-conf"), tree);
+    let nodes: Vec<String> = (1..=32).map(|node| format!("node{node:02}")).collect();
+    for file in ["torus3d.yaml", "torus3d.show"] {
+        let yaml = case(&nodes.join(" "), file, "slurm-yaml");
+        let expected = "      - name: \"pod1\"\n        dims: {x: 4, y: 4, z: 2}\n        placements:\n          - dims: {x: 2, y: 2, z: 1}\n          - dims: {x: 2, y: 2, z: 2}\n        nodes: \"node[01-32]\"\n";
+        assert!(yaml.ends_with(expected), "{yaml}");
+        let conf = case(&nodes.join(" "), file, "slurm-conf");
+        assert!(conf.contains("toruses, which Slurm reads from topology.yaml alone"), "{conf}");
+    }
+    let few = case("w01 w02 w03 w04 w05 w06", "torus3d-too-few-nodes.yaml", "slurm-yaml");
+    assert!(few.contains("slab with 6 nodes, expected as many as 2x2x2 has, which are 8"), "{few}");
+    let nodes: Vec<String> = (1..=12).map(|node| format!("c{node:03}")).collect();
+    let kept = case(&nodes.join(" "), "empty-leaf-in-the-middle.conf", "slurm-conf");
+    assert!(kept.contains("Switches=t[1-3]\n") && kept.contains("\nSwitchName=t2\n"), "{kept}");
+    // A leaf of which the cluster has no node is none of it.
+    let without = case(&nodes[..4].join(" "), "empty-leaf-in-the-middle.conf", "slurm-conf");
+    assert!(!without.contains("t3") && !without.contains("rowB"), "{without}");
+    let circle = case("a1", "cycle-of-three.conf", "slurm-conf");
+    assert!(circle.contains("line 2: \"x1\" is below itself"), "{circle}");
+}
+
+#[test]
+fn files_that_include_themselves_or_others_that_are_not_there_are_refused_with_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::write(folder.join("own.conf"), "Include own.conf\n").unwrap();
+    let own = converted(folder, "n1", "own.conf", "slurm-conf");
+    assert!(own.contains("own.conf, line 1: found \"Include own.conf\", expected files that include others at most 8 deep"), "{own}");
+    std::fs::write(folder.join("lost.conf"), "include lost/more.conf\n").unwrap();
+    let lost = converted(folder, "n1", "lost.conf", "slurm-conf");
+    assert!(lost.contains("lost/more.conf: cannot be read"), "{lost}");
+}

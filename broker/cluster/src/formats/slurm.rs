@@ -24,6 +24,11 @@ pub enum SlurmTextError {
     /// Two groups have one name.
     #[error("there are two groups {name:?}; Slurm's switches have different names")]
     Twice { name: String },
+    /// Toruses are in no `topology.conf`.
+    #[error(
+        "the groups are toruses, which Slurm reads from topology.yaml alone: write that with --to slurm-yaml"
+    )]
+    Torus,
     /// There are no groups.
     #[error("the cluster has no groups; build it with --slurm, --group or --group-by-fabric")]
     Empty,
@@ -36,8 +41,8 @@ struct Row<'a> {
     children: String,
 }
 
-/// The groups as `topology.conf`: blocks, rings or toruses if all groups are, else switches. Switches
-/// without nodes are left out; blocks without are not, because Slurm joins those that follow each other.
+/// The groups as `topology.conf`: blocks or rings if all groups are, else switches. Those without
+/// nodes are kept: Slurm joins blocks that follow each other, and takes leaves that are still empty.
 ///
 /// # Errors
 ///
@@ -47,15 +52,12 @@ pub fn topology_conf(groups: NodeGroups<'_>) -> Result<String, SlurmTextError> {
     let key = match kind {
         GroupKind::Block => "BlockName",
         GroupKind::Ring => "RingName",
-        GroupKind::Torus => "TorusName",
+        GroupKind::Torus => return Err(SlurmTextError::Torus),
         _ => "SwitchName",
     };
     let mut text = String::new();
     for Row { group, nodes, children } in rows {
         let _ = write!(text, "{key}={}", group.name());
-        if let Some(sizes) = group.sizes() {
-            let _ = write!(text, " Dims={sizes}");
-        }
         for (what, list) in [("Switches", children), ("Nodes", nodes)] {
             if !list.is_empty() {
                 let _ = write!(text, " {what}={list}");
@@ -92,10 +94,13 @@ pub fn topology_yaml(groups: NodeGroups<'_>) -> Result<String, SlurmTextError> {
     let _ = writeln!(text, "    {list}:");
     for Row { group, nodes, children } in rows {
         let _ = writeln!(text, "      - {key}: \"{}\"", group.name());
-        if let Some([x, y, z]) =
-            group.sizes().map(|it| it.split('x').collect::<Vec<_>>()).as_deref()
-        {
-            let _ = writeln!(text, "        dims: {{x: {x}, y: {y}, z: {z}}}");
+        let mut sizes = group.sizes().into_iter().flat_map(|it| it.split(' ')).filter_map(dims);
+        if let Some(own) = sizes.next() {
+            let _ = writeln!(text, "        dims: {own}");
+        }
+        let placements: Vec<String> = sizes.map(|it| format!("          - dims: {it}\n")).collect();
+        if !placements.is_empty() {
+            let _ = write!(text, "        placements:\n{}", placements.concat());
         }
         for (what, list) in [("children", children), ("nodes", nodes)] {
             if !list.is_empty() {
@@ -104,6 +109,12 @@ pub fn topology_yaml(groups: NodeGroups<'_>) -> Result<String, SlurmTextError> {
         }
     }
     Ok(text)
+}
+
+/// The sizes of a torus in YAML.
+fn dims(sizes: &str) -> Option<String> {
+    let [x, y, z]: [&str; 3] = sizes.split('x').collect::<Vec<_>>().try_into().ok()?;
+    Some(format!("{{x: {x}, y: {y}, z: {z}}}"))
 }
 
 /// The kind that Slurm takes the groups for, and the groups.
@@ -120,15 +131,14 @@ fn rows(groups: NodeGroups<'_>) -> Result<(GroupKind, Vec<Row<'_>>), SlurmTextEr
         let wrong = || SlurmTextError::Name { what, name: name.to_owned() };
         if is_one { Ok(()) } else { Err(wrong()) }
     };
-    for group in all().filter(|group| group.node_count() > 0 || kind == GroupKind::Block) {
+    for group in all() {
         let name = || group.name().to_owned();
         plain("group", group.name())?;
         if !known.insert(group.name()) {
             return Err(SlurmTextError::Twice { name: name() });
         }
         group.own_nodes().try_for_each(|node| plain("node", node.name()))?;
-        let children = group.children().filter(|child| child.node_count() > 0);
-        let children = fold(children.map(NodeGroup::name));
+        let children = fold(group.children().map(NodeGroup::name));
         let nodes: Vec<&str> = group.own_nodes().map(|node| node.name()).collect();
         let nodes = match kind {
             GroupKind::Ring | GroupKind::Torus => fold_in_order(&nodes),

@@ -29,6 +29,9 @@ pub enum SlurmErrorKind {
     /// A switch or block is defined twice.
     #[error("{name:?} is defined already in line {first}")]
     Twice { name: String, first: usize },
+    /// A torus has more or fewer nodes than its sizes say.
+    #[error("found {found}, expected {expected}")]
+    Torus { found: String, expected: String },
     /// A switch has both switches and nodes.
     #[error("{name:?} has both; expected either Switches or Nodes")]
     Content { name: String },

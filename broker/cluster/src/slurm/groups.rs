@@ -19,7 +19,8 @@ pub struct SlurmGroup {
     pub nodes: Vec<String>,
     /// Speed of the links in the unit that the site uses, 0 if it is not told.
     pub speed: u32,
-    /// Dimensions of a torus, such as `2x2x4`; else empty.
+    /// Sizes of a torus, such as `2x2x4`, and of the parts of it that jobs are given, with blanks between; else
+    /// empty.
     pub sizes: String,
     /// Line of the file.
     pub line: usize,
@@ -84,6 +85,12 @@ impl SlurmTopology {
                 let expected = "a ring of at most 16 nodes, as Slurm has them";
                 return wrong(line, Unexpected::new(&found, expected).into());
             }
+            if let Some(dims) = group.dims().filter(|dims| dims.count() != group.nodes.len() as u64)
+            {
+                let found = format!("{name} with {} nodes", group.nodes.len());
+                let expected = format!("as many as {dims} has, which are {}", dims.count());
+                return wrong(line, SlurmErrorKind::Torus { found, expected });
+            }
             if !group.children.is_empty() && !group.nodes.is_empty() {
                 return wrong(line, SlurmErrorKind::Content { name });
             }
@@ -108,7 +115,10 @@ impl SlurmTopology {
                 return wrong(line, SlurmErrorKind::Unknown { name, child });
             }
         }
+        let was_empty: HashSet<String> =
+            groups.iter().filter(|it| it.name_count() == 0).map(|it| it.name.clone()).collect();
         let notes = keep_first(&mut groups);
+        leave_out_emptied(&mut groups, &was_empty);
         let places: HashMap<&str, usize> =
             (0..).zip(&groups).map(|(place, group)| (group.name.as_str(), place)).collect();
         let below: HashSet<&String> = groups.iter().flat_map(|group| &group.children).collect();
@@ -205,6 +215,22 @@ fn keep_first(groups: &mut [SlurmGroup]) -> Vec<String> {
     again.into_iter().map(note).collect()
 }
 
+/// Leaves out groups of which nothing is left, as a second spine.
+fn leave_out_emptied(groups: &mut Vec<SlurmGroup>, was_empty: &HashSet<String>) {
+    loop {
+        let is_emptied = |it: &&SlurmGroup| it.name_count() == 0 && !was_empty.contains(&it.name);
+        let emptied: HashSet<String> =
+            groups.iter().filter(is_emptied).map(|it| it.name.clone()).collect();
+        if emptied.is_empty() {
+            return;
+        }
+        groups.retain(|it| !emptied.contains(&it.name));
+        for group in groups.iter_mut() {
+            group.children.retain(|child| !emptied.contains(child));
+        }
+    }
+}
+
 /// The first group that is below itself.
 fn in_a_circle(groups: &[SlurmGroup], places: &HashMap<&str, usize>) -> Option<usize> {
     let below = |group: &SlurmGroup| {
@@ -227,5 +253,14 @@ fn in_a_circle(groups: &[SlurmGroup], places: &HashMap<&str, usize>) -> Option<u
             }
         }
     }
-    is_out.iter().position(|it| !it)
+    // Each group that is left has one above it that is left: upwards is the circle, if not at once.
+    let is_left = |place: &usize| is_out.get(*place) == Some(&false);
+    let mut parents: HashMap<usize, usize> = HashMap::new();
+    for (place, group) in groups.iter().enumerate().filter(|(place, _)| is_left(place)) {
+        parents.extend(below(group).into_iter().map(|child| (child, place)));
+    }
+    let first = is_out.iter().position(|it| !it)?;
+    let up = |from| std::iter::successors(from, |place| parents.get(place).copied());
+    let inside = up(Some(first)).nth(groups.len())?;
+    up(Some(inside)).skip(1).take_while(|place| *place != inside).chain([inside]).min()
 }

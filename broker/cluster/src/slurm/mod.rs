@@ -5,6 +5,7 @@ mod conf;
 mod error;
 mod groups;
 mod hostlist;
+mod torus;
 mod yaml;
 
 pub use apply::Applied;

@@ -3,6 +3,7 @@
 use super::error::{SlurmError, SlurmErrorKind};
 use super::groups::{SlurmGroup, SlurmTopology, checked_sizes};
 use super::hostlist::expand;
+use super::torus::Dims;
 use crate::located::Unexpected;
 use serde_json::Value;
 use std::io;
@@ -34,6 +35,7 @@ impl SlurmTopology {
     /// [`SlurmErrorKind::Yaml`], or what is wrong with the tree.
     pub fn from_yaml(file: &str, text: &str, wanted: Option<&str>) -> Result<Self, SlurmError> {
         let wrong = |what: String| SlurmError::in_file(file, SlurmErrorKind::Yaml(what));
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if let Some(line) = too_deep(text) {
             return Err(wrong(format!(
                 "line {line}: more than {MOST_DEPTH} brackets are open; expected a list of topologies"
@@ -106,14 +108,21 @@ impl SlurmTopology {
             let (children, nodes) = (hosts("children")?, hosts("nodes")?);
             let sizes = match kind {
                 GroupKind::Torus => {
-                    dimensions(row).ok_or_else(|| bad(row.to_string(), "dims with x, y and z"))?
+                    let dims = dimensions(row);
+                    dims.ok_or_else(|| bad(row.to_string(), "dims with x, y and z"))?.to_string()
                 }
                 _ => String::new(),
             };
             if kind == GroupKind::Torus && row.get("regions").is_some() {
                 return Err(bad(name, "nodes in the place of regions"));
             }
-            let group = SlurmGroup { kind, name, children, nodes, speed: 0, sizes, line };
+            let mut group = SlurmGroup { kind, name, children, nodes, speed: 0, sizes, line };
+            for placement in row.get("placements").and_then(Value::as_array).into_iter().flatten() {
+                let dims = dimensions(placement);
+                group.add_placement(
+                    dims.ok_or_else(|| bad(placement.to_string(), "dims with x, y and z"))?,
+                );
+            }
             names += group.name_count();
             SlurmTopology::check_count(file, line, names)?;
             groups.push(group);
@@ -144,10 +153,13 @@ fn names_of(all: &[Value]) -> Vec<String> {
     all.iter().map(|it| it.get("topology").and_then(word).unwrap_or_default()).collect()
 }
 
-/// The dimensions of a torus, such as `2x2x4`.
-fn dimensions(row: &Value) -> Option<String> {
-    let size = |axis| row.get("dims")?.get(axis)?.as_u64().filter(|size| *size > 0);
-    Some(format!("{}x{}x{}", size("x")?, size("y")?, size("z")?))
+/// The sizes of a torus, or of a part of it.
+fn dimensions(row: &Value) -> Option<Dims> {
+    let size = |axis| {
+        let size = row.get("dims")?.get(axis)?.as_u64().filter(|size| *size > 0)?;
+        u32::try_from(size).ok()
+    };
+    Some(Dims([size("x")?, size("y")?, size("z")?]))
 }
 
 /// Most brackets that may be open at once. The parser takes a step for each open one at every word.
