@@ -1,7 +1,7 @@
 //! Pictures of a node's topology, of its links and of clusters.
 //!
 //! A [`Picture`] is boxes and lines with their places, made by [`node`], [`links`] or [`cluster`].
-//! [`svg`], [`html`], [`tikz`] and [`ascii`] write it. The same picture is always the same text.
+//! [`svg`], [`html`], [`pdf`], [`tikz`] and [`ascii`] write it. The same picture is always the same bytes.
 //!
 //! ```no_run
 //! use topobroker_draw::{NodeOptions, Units, node, svg};
@@ -20,6 +20,7 @@ mod legend;
 mod links;
 mod node;
 mod palette;
+mod pdf;
 mod picture;
 mod shape;
 mod svg;
@@ -31,6 +32,7 @@ pub use fold::Fold;
 pub use html::html;
 pub use links::links;
 pub use node::{DrawnRank, Indexes, NodeOptions, node};
+pub use pdf::pdf;
 pub use picture::{Picture, Units};
 pub use svg::svg;
 pub use tikz::tikz;

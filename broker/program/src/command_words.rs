@@ -1,7 +1,8 @@
 //! Commands that users write without `--` in front of them: `run mpirun ./app`, `bind core:0 hostname`.
 
 use clap::{Arg, ArgAction, Command};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
 use topobroker::location::Location;
 
 /// The words of a command line, with `--` before the command that one of ours is to run, if it takes one
@@ -9,6 +10,10 @@ use topobroker::location::Location;
 pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
     let names = commands(&words, program);
     let (own, mut next) = (names.last().copied().unwrap_or(program), names.len());
+    if ["ls", "draw"].contains(&own.get_name()) {
+        words.iter_mut().for_each(standard_output);
+        return words;
+    }
     if !own.get_positionals().any(Arg::is_last_set) {
         return words;
     }
@@ -30,6 +35,38 @@ pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsStrin
     }
     words
 }
+
+/// lstopo's name of standard output in a format, `-.svg`, is no option.
+fn standard_output(word: &mut OsString) {
+    if word.to_str().is_some_and(|it| it.starts_with("-.")) {
+        *word = Path::new(".").join(&*word).into();
+    }
+}
+
+/// The words of a command line with the command in front that the name of the program is: links have the names of
+/// hwloc's programs.
+pub(super) fn by_name(mut words: Vec<OsString>) -> Vec<OsString> {
+    let name = words.first().and_then(|it| Path::new(it).file_name()).map(OsStr::to_owned);
+    let is_of_hwloc = |name: &OsString| HWLOC_NAMES.iter().any(|it| *name == **it);
+    if let Some(name) = name.filter(is_of_hwloc) {
+        words.insert(1, name);
+    }
+    words
+}
+
+/// The names of hwloc's programs, which are commands here.
+pub(super) const HWLOC_NAMES: [&str; 10] = [
+    "lstopo",
+    "lstopo-no-graphics",
+    "hwloc-ls",
+    "hwloc-info",
+    "hwloc-calc",
+    "hwloc-distrib",
+    "hwloc-bind",
+    "hwloc-ps",
+    "hwloc-diff",
+    "hwloc-patch",
+];
 
 /// Names of the program and of the command that a command line is of.
 pub(super) fn path(words: &[OsString], program: &Command) -> String {

@@ -1,5 +1,6 @@
 //! The topology that a command works on: the adopted segment, or a named input.
 
+use super::command_words::by_name;
 use super::kind_of_file::{self, Held as FileHeld};
 use super::output::say;
 use super::own_published;
@@ -36,6 +37,9 @@ pub(super) struct Input {
     /// Whether nothing is said of where the topology is from.
     #[arg(skip)]
     pub(super) is_quiet: bool,
+    /// Whether it is said where the topology is from if nobody has named it.
+    #[arg(skip)]
+    pub(super) tells_source: bool,
 }
 
 /// Formats of inputs, as hwloc's programs name them.
@@ -111,10 +115,10 @@ impl Input {
                 {
                     if let Some(adopted) = own_published::adopt() {
                         let file = adopted.keys().file_key();
-                        self.note(&format!("this is what you have published here: {file}"));
+                        self.tell_source(&format!("this is what you have published here: {file}"));
                         return Ok(Held::Adopted(adopted));
                     }
-                    self.note(
+                    self.tell_source(
                         "nothing is published to this process: this is the machine as it is now; \
                          `topobroker publish` shares it with all processes",
                     );
@@ -127,6 +131,12 @@ impl Input {
         let (description, _) = self.capture_filtered(filters)?;
         let archive = encode::to_bytes(&description).with_context(|| input.to_owned())?;
         Ok(Held::Own(archive, input.to_owned()))
+    }
+
+    fn tell_source(&self, text: &str) {
+        if self.tells_source {
+            self.note(text);
+        }
     }
 
     pub(super) fn note(&self, text: &str) {
@@ -295,7 +305,7 @@ fn announce_fsroot(root: &Path) -> anyhow::Result<()> {
         return Ok(());
     }
     let error = Command::new("/proc/self/exe")
-        .args(std::env::args_os().skip(1))
+        .args(by_name(std::env::args_os().collect()).into_iter().skip(1))
         .env(ROOT, root)
         .env(BEFORE, std::env::var_os(COMPONENTS).unwrap_or_default())
         .env(COMPONENTS, "linux,stop")

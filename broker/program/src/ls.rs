@@ -1,15 +1,16 @@
 //! `topobroker ls`: prints a topology, as `lstopo-no-graphics` does.
 
 use super::filter_options::{FilterOptions, type_name};
-use super::output;
 use super::subject::Subject;
 use crate::console::{self, Contents, Cpusets, Indexes, Style};
+use crate::draw::{self, Draw, LstopoOptions, PictureFile};
 use crate::json;
-use anyhow::Context;
-use clap::Args;
+use anyhow::{Context, ensure};
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use topobroker_layout::set::Format;
-use topobroker_reader::text::synthetic;
+use topobroker_reader::text::{synthetic, xml};
 use topobroker_reader::{Topology, TypeName};
 
 /// Print a topology, as lstopo-no-graphics --of console does
@@ -55,9 +56,18 @@ pub struct Ls {
     /// Print CPU kinds only
     #[arg(long)]
     cpukinds: bool,
-    /// Format of the output
-    #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT", default_value_t)]
-    of: Of,
+    /// Format of the output, if OUTPUT does not tell
+    #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT")]
+    of: Option<Of>,
+    /// Replace OUTPUT if it exists
+    #[arg(short, long)]
+    force: bool,
+    #[command(flatten)]
+    picture: LstopoOptions,
+    /// Write to this file, as lstopo does: a picture (.svg, .png, .pdf, .html, .tex, .txt), .xml, .synthetic, or
+    /// .console for what is printed else; `-` is standard output, and so is `-.svg`
+    #[arg(value_name = "OUTPUT")]
+    output: Option<PathBuf>,
     /// Print JSON: the whole topology, or what --summary, --only, --distances, --memattrs or --cpukinds
     /// ask for
     #[arg(long, conflicts_with = "of")]
@@ -65,19 +75,90 @@ pub struct Ls {
 }
 
 /// Formats of the output, as lstopo names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Of {
-    /// Text.
-    #[default]
+    /// Text
     Console,
-    /// A synthetic description, from which hwloc builds such a topology.
+    /// A synthetic description, from which hwloc builds such a topology
     Synthetic,
+    /// hwloc XML
+    Xml,
+    /// A picture, as `draw` makes it
+    Svg,
+    /// A page that can be zoomed and searched
+    Html,
+    /// An image
+    Png,
+    /// For documents and printers
+    Pdf,
+    /// A picture of letters
+    #[value(alias = "txt")]
+    Ascii,
+    /// For LaTeX
+    #[value(alias = "tex")]
+    Tikz,
+}
+
+impl Of {
+    /// The format of a picture; `None` of texts.
+    fn picture(self) -> Option<draw::Format> {
+        Some(match self {
+            Self::Console | Self::Synthetic | Self::Xml => return None,
+            Self::Svg => draw::Format::Svg,
+            Self::Html => draw::Format::Html,
+            Self::Png => draw::Format::Png,
+            Self::Pdf => draw::Format::Pdf,
+            Self::Ascii => draw::Format::Ascii,
+            Self::Tikz => draw::Format::Tikz,
+        })
+    }
 }
 
 impl Ls {
-    pub(super) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
+        let of = self.format()?;
+        self.subject.tell_source(self.verbose > 0);
+        if let Some(format) = of.picture() {
+            let file = PictureFile::new(self.output, format, self.force);
+            let picture = Draw::like_lstopo(self.subject, file, self.filters);
+            return picture.with(self.picture, [self.physical, self.logical]).run();
+        }
+        self.of = Some(of);
         let filters = Some(self.filters.filters());
-        output::print(&self.subject.answer(filters, |topology| self.print(topology))?)
+        let text = self.subject.answer(filters, |topology| self.print(topology))?;
+        draw::write(self.file(), text.as_bytes(), self.force)
+    }
+
+    /// The format that is asked for, or that the name of the output tells.
+    fn format(&self) -> anyhow::Result<Of> {
+        let Some(file) = self.file() else { return Ok(self.of.unwrap_or(Of::Console)) };
+        ensure!(!self.json, "--json: is printed on standard output; leave out {}", file.display());
+        let by_name = match draw::ending(file).as_deref() {
+            Some("xml") => Some(Of::Xml),
+            Some("synthetic") => Some(Of::Synthetic),
+            Some("console") => Some(Of::Console),
+            Some(ending) => {
+                Of::from_str(ending, true).ok().or((ending == "htm").then_some(Of::Html))
+            }
+            None => None,
+        };
+        let format = self.of.or(by_name).with_context(|| {
+            format!(
+                "{}: the output, whose name tells no format; expected .svg, .png, .pdf, .html, .tex, .txt, .xml, .synthetic or .console, or --of FORMAT; -i reads a file",
+                file.display()
+            )
+        })?;
+        ensure!(
+            self.force || !file.is_file(),
+            "{0}: exists; -i {0} reads it, --force replaces it",
+            file.display()
+        );
+        Ok(format)
+    }
+
+    /// The file to write to.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|file| *file != Path::new("-"))
     }
 
     /// Returns the text that this command prints for a topology.
@@ -96,8 +177,11 @@ impl Ls {
             return self.as_json(topology);
         }
         match self.of {
-            Of::Console => Ok(console::print(topology, &self.style())),
-            Of::Synthetic => Ok(synthetic::export(topology).context("--of synthetic")? + "\n"),
+            Some(Of::Synthetic) => {
+                Ok(synthetic::export(topology).context("--of synthetic")? + "\n")
+            }
+            Some(Of::Xml) => Ok(xml::export(topology)),
+            _ => Ok(console::print(topology, &self.style())),
         }
     }
 

@@ -67,7 +67,7 @@ enum Command {
 /// on wrong usage. `run` and `audit` exit with the status of their command.
 #[must_use]
 pub fn main() -> ExitCode {
-    let words: Vec<_> = std::env::args_os().collect();
+    let words = command_words::by_name(std::env::args_os().collect());
     match unpacked::run_again(&words) {
         Ok(None) => {}
         Ok(Some(code)) => return code,

@@ -7,6 +7,7 @@ use super::job::named;
 use super::part;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
+use std::io::IsTerminal;
 use topobroker::description::describe;
 use topobroker::description::{Filters, filter};
 use topobroker_layout::encode;
@@ -127,6 +128,11 @@ impl Subject {
             ));
         }
         Ok(usable)
+    }
+
+    /// Says where the topology is from, if nobody has named it: on a terminal, or if the user wants to know more.
+    pub(super) fn tell_source(&mut self, is_verbose: bool) {
+        self.input.tells_source = is_verbose || std::io::stderr().is_terminal();
     }
 
     /// Says nothing of where the topology is from, for commands that others run in their scripts.

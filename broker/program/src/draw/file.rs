@@ -6,42 +6,54 @@ use crate::output;
 use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use std::io::{IsTerminal, Write, stdout};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use topobroker_cluster::write_file;
-use topobroker_draw::{Lines, Picture, Units, ascii, html, svg, tikz};
+use topobroker_draw::{Lines, Picture, Units, ascii, html, pdf, svg, tikz};
 
 /// The file of a picture.
 #[derive(Debug, Args)]
 pub(crate) struct PictureFile {
     /// Write to this file instead of standard output. Its name tells the format: .svg, .html, .png,
-    /// .tex or .txt
+    /// .pdf, .tex or .txt; `-.svg` is standard output in that format
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// As --output
+    #[arg(value_name = "FILE", conflicts_with = "output")]
+    output_file: Option<PathBuf>,
     /// Format of the picture. On a terminal it is text, else SVG
     #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT")]
     of: Option<Format>,
     /// Replace FILE if it exists
-    #[arg(long, requires = "output")]
+    #[arg(short, long)]
     force: bool,
 }
 
 /// Formats of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+pub(crate) enum Format {
     /// For browsers, documents and programs that draw
     Svg,
     /// A page that can be zoomed and searched
     Html,
     /// An image
     Png,
+    /// For documents and printers
+    Pdf,
     /// Text
+    #[value(alias = "txt")]
     Ascii,
     /// For LaTeX
+    #[value(alias = "tex")]
     Tikz,
 }
 
 impl PictureFile {
+    /// A file with its format, as lstopo takes them.
+    pub(crate) fn new(output_file: Option<PathBuf>, of: Format, force: bool) -> Self {
+        Self { output: None, output_file, of: Some(of), force }
+    }
+
     /// The units in which the picture is to be made.
     pub(crate) fn units(&self) -> anyhow::Result<Units> {
         let is_text = self.format()? == Format::Ascii;
@@ -49,27 +61,25 @@ impl PictureFile {
     }
 
     fn format(&self) -> anyhow::Result<Format> {
-        let extension = self.output.as_ref().and_then(|file| file.extension()?.to_str());
-        let extension = extension.map(str::to_ascii_lowercase);
-        let by_name = match extension.as_deref() {
-            Some("svg") => Some(Format::Svg),
-            Some("html" | "htm") => Some(Format::Html),
-            Some("png") => Some(Format::Png),
-            Some("tex" | "tikz") => Some(Format::Tikz),
-            Some("txt" | "ascii") => Some(Format::Ascii),
-            _ => None,
-        };
-        if let (None, None, Some(file)) = (self.of, by_name, &self.output) {
+        let file = self.file();
+        let by_name = file.and_then(Format::of_file);
+        if let (None, None, Some(file)) = (self.of, by_name, file) {
             bail!(
-                "{}: its name tells no format; expected .svg, .html, .png, .tex or .txt, or --of FORMAT",
+                "{}: its name tells no format; expected .svg, .html, .png, .pdf, .tex or .txt, or --of FORMAT",
                 file.display()
             );
         }
-        let by_default = || match self.output.is_none() && stdout().is_terminal() {
+        let by_default = || match file.is_none() && stdout().is_terminal() {
             true => Format::Ascii,
             false => Format::Svg,
         };
         Ok(self.of.or(by_name).unwrap_or_else(by_default))
+    }
+
+    /// The file that is named, however; `-` is standard output.
+    fn file(&self) -> Option<&Path> {
+        let file = self.output.as_deref().or(self.output_file.as_deref());
+        file.filter(|file| *file != Path::new("-"))
     }
 
     /// Writes a picture.
@@ -83,19 +93,45 @@ impl PictureFile {
             Format::Png => bail!(
                 "this program was built without the feature png: write .svg, or build it with --features png"
             ),
+            Format::Pdf => pdf(picture),
             Format::Tikz => tikz(picture).into_bytes(),
             Format::Ascii => ascii(picture, lines()).into_bytes(),
         };
-        match &self.output {
-            Some(file) => write_file(file, &bytes, 0o644, self.force)?,
-            None => {
-                let mut out = stdout().lock();
-                let written = out.write_all(&bytes).and_then(|()| out.flush());
-                written.context(output::STANDARD_OUTPUT)?;
-            }
-        }
-        Ok(ExitCode::SUCCESS)
+        write(self.file(), &bytes, self.force)
     }
+}
+
+impl Format {
+    /// The format that the name of a file tells.
+    pub(crate) fn of_file(file: &Path) -> Option<Self> {
+        Some(match ending(file)?.as_str() {
+            "svg" => Self::Svg,
+            "html" | "htm" => Self::Html,
+            "png" => Self::Png,
+            "pdf" => Self::Pdf,
+            "tex" | "tikz" => Self::Tikz,
+            "txt" | "ascii" => Self::Ascii,
+            _ => return None,
+        })
+    }
+}
+
+/// The ending of a file's name in small letters.
+pub(crate) fn ending(file: &Path) -> Option<String> {
+    Some(file.extension()?.to_str()?.to_ascii_lowercase())
+}
+
+/// Writes to a file. Without one, or to `-.svg` and the like, to standard output.
+pub(crate) fn write(file: Option<&Path>, bytes: &[u8], force: bool) -> anyhow::Result<ExitCode> {
+    match file.filter(|file| file.file_stem().is_none_or(|stem| stem != "-")) {
+        Some(file) => write_file(file, bytes, 0o644, force)?,
+        None => {
+            let mut out = stdout().lock();
+            let written = out.write_all(bytes).and_then(|()| out.flush());
+            written.context(output::STANDARD_OUTPUT)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Borders are drawn with lines if the locale has them.

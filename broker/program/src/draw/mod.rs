@@ -4,7 +4,7 @@ mod file;
 #[cfg(feature = "png")]
 mod png;
 
-pub(crate) use file::PictureFile;
+pub(crate) use file::{Format, PictureFile, ending, write};
 
 use crate::calc::{self, combined, set_of};
 use crate::filter_options::{FilterOptions, type_name};
@@ -64,8 +64,47 @@ pub(crate) struct Draw {
     no_legend: bool,
 }
 
+/// Options of lstopo that are about pictures alone.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct LstopoOptions {
+    /// Of a picture: draw no legend
+    #[arg(long, hide = true)]
+    no_legend: bool,
+    /// Of a picture: draw everything, whatever repeats
+    #[arg(long, hide = true)]
+    no_factorize: bool,
+    /// Of a picture: of so many alike neighbours, draw the first and the last
+    #[arg(long, hide = true, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = "4")]
+    factorize: Option<usize>,
+}
+
 impl Draw {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    /// The picture that `lstopo` draws with options of `ls`.
+    pub(crate) fn like_lstopo(subject: Subject, file: PictureFile, filters: FilterOptions) -> Self {
+        Self {
+            subject,
+            file,
+            links: false,
+            filters,
+            show: Vec::new(),
+            highlight: Vec::new(),
+            no_ranks: false,
+            factorize: None,
+            no_factorize: false,
+            physical: false,
+            logical: false,
+            no_legend: false,
+        }
+    }
+
+    /// The picture with lstopo's options.
+    pub(crate) fn with(self, lstopo: LstopoOptions, [physical, logical]: [bool; 2]) -> Self {
+        let LstopoOptions { no_legend, no_factorize, factorize } = lstopo;
+        Self { no_legend, no_factorize, factorize, physical, logical, ..self }
+    }
+
+    pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
+        self.subject.tell_source(false);
         let units = self.file.units()?;
         let picture = if self.links {
             self.subject
