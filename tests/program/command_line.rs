@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
-use topobroker_samples::skip;
+use topobroker_samples::{shared, skip};
 use topobroker_tests::published_here::PublishedHere;
-use topobroker_tests::segments::topobroker;
+use topobroker_tests::segments::{topobroker, topobroker_file};
 
 fn run(words: &[&str]) -> Output {
     let mut command = topobroker();
@@ -152,7 +152,7 @@ fn scope_without_a_publication_is_of_this_machine() {
     let output = run(&["scope"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("published: machine\n") && text.contains("part: "), "{output:?}");
-    assert!(told(&output).starts_with("nothing is published to this process"));
+    assert_eq!(told(&output), "");
     assert!(!run(&["scope", "--adopted"]).status.success());
 }
 
@@ -170,4 +170,146 @@ fn export_writes_other_formats_and_verbosity_is_beside_the_answer() {
     let said = run(&["calc", "-v", "-i", "Package:2 Core:4 PU:1", "core:1", "core:2"]);
     assert_eq!(String::from_utf8_lossy(&said.stdout), "0x00000006\n");
     assert!(told(&said).starts_with("core:1 is 0x00000002\n"), "{said:?}");
+}
+
+/// Starts the program by another name.
+fn by_name(folder: &Path, name: &str, words: &[&str]) -> Output {
+    let link = folder.join(name);
+    let _ = std::os::unix::fs::symlink(topobroker_file(), &link);
+    Command::new(link).args(words).current_dir(folder).env_remove("HWLOC_XMLFILE").output().unwrap()
+}
+
+#[test]
+fn the_program_is_the_one_of_hwloc_whose_name_it_is_started_by() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = |name, words: &[&str]| {
+        let output = by_name(at, name, words);
+        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+    };
+    let machine = ["-i", "pack:2 core:2 pu:1"];
+    let with = |words: &[&'static str]| [&machine[..], words].concat();
+    for name in ["lstopo", "lstopo-no-graphics", "hwloc-ls"] {
+        assert!(text(name, &with(&["-s"])).starts_with("depth 0:"), "{name}");
+    }
+    assert_eq!(text("hwloc-calc", &with(&["-N", "core", "all"])), "4\n");
+    assert!(text("hwloc-info", &with(&["core:1"])).starts_with("Core L#1\n"));
+    assert_eq!(text("hwloc-distrib", &with(&["2"])), "0x00000003\n0x0000000c\n");
+    assert_eq!(text("hwloc-bind", &["core:0", "--", "echo", "bound"]), "bound\n");
+    let script =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/install"))
+            .unwrap();
+    for name in ["hwloc-ps", "hwloc-diff", "hwloc-patch", "lstopo-no-graphics", "hwloc-ls"] {
+        assert!(by_name(at, name, &["--help"]).status.success(), "{name}");
+        assert!(script.contains(&format!(" {name} ")) || script.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn outputs_are_named_as_lstopo_takes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let lstopo =
+        |words: &[&str]| by_name(at, "lstopo", &[&["-i", "pack:2 core:2 pu:1"], words].concat());
+    for (file, start) in [
+        ("a.svg", &b"<svg "[..]),
+        ("a.pdf", b"%PDF-1."),
+        ("a.html", b"<!DOCTYPE html>"),
+        ("a.tex", b"\\documentclass"),
+        ("a.xml", b"<?xml "),
+        ("a.console", b"Machine (1024MB total)\n"),
+        ("a.synthetic", b"[NUMANode("),
+        ("a.txt", b""),
+    ] {
+        let output = lstopo(&[file]);
+        assert!(output.status.success(), "{file}: {output:?}");
+        assert!(std::fs::read(at.join(file)).unwrap().starts_with(start), "{file}");
+        let again = lstopo(&[file]);
+        let said = format!("topobroker: {file}: exists; -i {file} reads it, --force replaces it\n");
+        assert_eq!(String::from_utf8_lossy(&again.stderr), said);
+        assert!(lstopo(&["-f", file]).status.success(), "{file}");
+    }
+    for (words, start) in [
+        (&["-"][..], "Machine (1024MB total)\n"),
+        (&["--of", "xml"], "<?xml "),
+        (&["--of", "svg", "-"], "<svg "),
+        (&["-.svg"], "<svg "),
+        (&["--no-legend", "-.pdf"], "%PDF-1."),
+        (&["--of", "synthetic"], "[NUMANode("),
+    ] {
+        let output = lstopo(words);
+        assert!(
+            String::from_utf8_lossy(&output.stdout).starts_with(start),
+            "{words:?}: {output:?}"
+        );
+    }
+    // The end of a PDF document says where its table is: readers begin there.
+    let pdf = std::fs::read(at.join("a.pdf")).unwrap();
+    let text = String::from_utf8_lossy(&pdf);
+    let table: usize =
+        text.rsplit("startxref\n").next().unwrap().lines().next().unwrap().parse().unwrap();
+    assert!(pdf[table..].starts_with(b"xref"), "{table}");
+    let unknown = lstopo(&["picture.jpg"]);
+    let said = String::from_utf8_lossy(&unknown.stderr);
+    assert!(
+        said.contains("picture.jpg: the output, whose name tells no format; expected .svg"),
+        "{said}"
+    );
+}
+
+#[test]
+fn objects_are_named_as_people_type_them() {
+    let Some(shared) = shared() else { return };
+    let file = shared.join("cases/machines/ip-over-infiniband.xml");
+    let file = file.to_str().unwrap();
+    let line = |words: &[&str]| {
+        let output = run(&[&words[..1], &["-i", file], &words[1..]].concat());
+        String::from_utf8([output.stdout, output.stderr].concat())
+            .unwrap()
+            .lines()
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    assert_eq!(line(&["info", "mlx5_0"]), "OpenFabrics L#1");
+    assert_eq!(line(&["info", "0000:27:00.0"]), line(&["info", "pci=0000:27:00.0"]));
+    assert_eq!(line(&["info", "core", "0"]), "Core L#0");
+    assert_eq!(line(&["calc", "mlx5_0"]), line(&["calc", "os=mlx5_0"]));
+    for (words, said) in [
+        (
+            &["calc", "core"][..],
+            "a type without indexes at position 0; expected core:0 or core:all",
+        ),
+        (
+            &["calc", "0-1"],
+            "indexes of nothing at position 0; expected their type before them: core:0-1 or pu:0-1",
+        ),
+        (&["info", "nosuch"], "neither an object nor a mask"),
+        (&["distrib", "0"], "0 is not in 1.."),
+        (&["ls", "-i", "core:2"], "the last level is not of PUs: add PU:1"),
+        (&["bind", "--pid", "0", "--get"], "0 is not in 1.."),
+        (&["bind", "--mempolicy", "interleave", "--", "true"], "add a LOCATION"),
+        (&["bind", "0-1", "--", "true"], "indexes of nothing"),
+    ] {
+        let said_here = told(&run(words));
+        let with_input = line(words);
+        assert!(
+            said_here.contains(said) || with_input.contains(said),
+            "{words:?}: {said_here}{with_input}"
+        );
+    }
+    assert!(String::from_utf8_lossy(&run(&["version"]).stdout).starts_with("topobroker"));
+}
+
+#[test]
+fn runs_of_alike_devices_and_levels_are_printed_as_lstopo_prints_them() {
+    let Some(shared) = shared() else { return };
+    for (file, words) in [("memory-side-cache.xml", "-s"), ("alike-pci-devices.xml", "--whole-io")]
+    {
+        let file = shared.join("cases/machines").join(file);
+        let mut lstopo = Command::new("lstopo-no-graphics");
+        let theirs = lstopo.args(["--of", "console", words, "-i"]).arg(&file).output().unwrap();
+        let ours = run(&["ls", words, "-i", file.to_str().unwrap()]);
+        assert_eq!(String::from_utf8_lossy(&ours.stdout), String::from_utf8_lossy(&theirs.stdout));
+    }
 }

@@ -19,6 +19,10 @@ pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsStrin
     }
     let mut names = own.get_positionals().filter(|it| !it.is_last_set() && it.get_id() != LOCATION);
     let takes_locations = own.get_positionals().any(|it| it.get_id() == LOCATION);
+    // What stands before `--` are locations, right or wrong.
+    if takes_locations && words.iter().any(|word| word == "--") {
+        return words;
+    }
     while let Some(word) = words.get(next) {
         // A name that is no text can only be that of a command, or a value that its option has taken.
         let word = word.to_str().unwrap_or("\u{fffd}");
@@ -50,6 +54,10 @@ pub(super) fn by_name(mut words: Vec<OsString>) -> Vec<OsString> {
     let is_of_hwloc = |name: &OsString| HWLOC_NAMES.iter().any(|it| *name == **it);
     if let Some(name) = name.filter(is_of_hwloc) {
         words.insert(1, name);
+    }
+    if words.len() == 2 && words.get(1).is_some_and(|word| word == "version") {
+        words.truncate(1);
+        words.push("--version".into());
     }
     words
 }

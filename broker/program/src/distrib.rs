@@ -46,7 +46,7 @@ pub struct Distrib {
     #[arg(short, long)]
     verbose: bool,
     /// Number of parts
-    #[arg(value_name = "N")]
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     count: u32,
 }
 

@@ -37,7 +37,7 @@ pub(super) struct Input {
     /// Whether nothing is said of where the topology is from.
     #[arg(skip)]
     pub(super) is_quiet: bool,
-    /// Whether it is said where the topology is from if nobody has named it.
+    /// Whether it is said that nothing is published: for who looks at a topology, not for scripts.
     #[arg(skip)]
     pub(super) tells_source: bool,
 }
@@ -115,13 +115,15 @@ impl Input {
                 {
                     if let Some(adopted) = own_published::adopt() {
                         let file = adopted.keys().file_key();
-                        self.tell_source(&format!("this is what you have published here: {file}"));
+                        self.note(&format!("this is what you have published here: {file}"));
                         return Ok(Held::Adopted(adopted));
                     }
-                    self.tell_source(
-                        "nothing is published to this process: this is the machine as it is now; \
-                         `topobroker publish` shares it with all processes",
-                    );
+                    if self.tells_source {
+                        self.note(
+                            "nothing is published to this process: this is the machine as it is now; \
+                             `topobroker publish` shares it with all processes",
+                        );
+                    }
                     "machine"
                 }
                 adopted => return Ok(Held::Adopted(adopted?)),
@@ -131,12 +133,6 @@ impl Input {
         let (description, _) = self.capture_filtered(filters)?;
         let archive = encode::to_bytes(&description).with_context(|| input.to_owned())?;
         Ok(Held::Own(archive, input.to_owned()))
-    }
-
-    fn tell_source(&self, text: &str) {
-        if self.tells_source {
-            self.note(text);
-        }
     }
 
     pub(super) fn note(&self, text: &str) {

@@ -117,7 +117,7 @@ impl Of {
 impl Ls {
     pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
         let of = self.format()?;
-        self.subject.tell_source(self.verbose > 0);
+        self.subject.tell_viewer(self.verbose > 0);
         if let Some(format) = of.picture() {
             let file = PictureFile::new(self.output, format, self.force);
             let picture = Draw::like_lstopo(self.subject, file, self.filters);

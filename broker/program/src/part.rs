@@ -160,7 +160,8 @@ fn union(places: &[Set]) -> Set {
 fn of_locations<'a>(topology: Topology<'a>, text: &str) -> anyhow::Result<Chosen<'a>> {
     let (mut cpus, mut order) = (Set::new(), Vec::new());
     for word in text.split_whitespace() {
-        let location = Location::parse(word).with_context(|| format!("expected {EXPECTED}"))?;
+        let location =
+            Location::parse_or_name(word).with_context(|| format!("expected {EXPECTED}"))?;
         let mut own = Set::new();
         match location.as_set() {
             Some(set) => {

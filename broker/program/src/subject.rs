@@ -130,9 +130,14 @@ impl Subject {
         Ok(usable)
     }
 
-    /// Says where the topology is from, if nobody has named it: on a terminal, or if the user wants to know more.
+    /// Says if nothing is published and the topology is that of this machine, if the user wants to know more.
     pub(super) fn tell_source(&mut self, is_verbose: bool) {
-        self.input.tells_source = is_verbose || std::io::stderr().is_terminal();
+        self.input.tells_source = is_verbose;
+    }
+
+    /// [`Subject::tell_source`], also on a terminal: for commands that show a topology.
+    pub(super) fn tell_viewer(&mut self, is_verbose: bool) {
+        self.tell_source(is_verbose || std::io::stderr().is_terminal());
     }
 
     /// Says nothing of where the topology is from, for commands that others run in their scripts.

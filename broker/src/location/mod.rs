@@ -8,6 +8,7 @@ mod range;
 pub use error::LocationError;
 pub use level::{NamedLevel, NoSuchLevel};
 
+use crate::links::is_bus_id;
 use error::malformed;
 use range::IndexRange;
 use std::collections::HashMap;
@@ -41,6 +42,8 @@ enum Which {
     Root,
     /// A mask of PUs, or of NUMA nodes after `nodeset=`.
     Set { set: Set, is_of_nodes: bool },
+    /// An object by its name alone; else the error that it is no other location.
+    Bare(String, Box<LocationError>),
     /// An object by name: `os=NAME`, `pci=BUSID` or `misc=NAME`.
     Named(ObjectType, String),
     /// Objects below objects.
@@ -87,6 +90,22 @@ impl Location {
         Ok(Self { text: text.to_owned(), combine, place })
     }
 
+    /// Reads a location, or the name alone of an OS device, or a PCI bus id: `mlx5_0`, `0000:03:00.0`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Location::parse`]. If there is no such device, [`Location::objects`] fails so.
+    pub fn parse_or_name(text: &str) -> Result<Self, LocationError> {
+        Self::parse(text).or_else(|error| match is_bus_id(text) || !text.contains([':', '=']) {
+            true => Ok(Self {
+                text: text.to_owned(),
+                combine: Combine::Add,
+                place: Which::Bare(text.to_owned(), Box::new(error)),
+            }),
+            false => Err(error),
+        })
+    }
+
     /// How this location is combined with those before it.
     #[must_use]
     pub fn combine(&self) -> Combine {
@@ -128,6 +147,11 @@ impl Location {
                 "a set, which names no object",
                 "an object such as core:0",
             )),
+            Which::Bare(name, error) => {
+                let device = topology.os_device(name);
+                let device = device.or_else(|| topology.pci_device_by_bus_id(name));
+                Ok(vec![device.ok_or_else(|| (**error).clone())?])
+            }
             Which::Named(kind, name) => match named(topology, *kind, name) {
                 Some(object) => Ok(vec![object]),
                 None if reading.skip_missing => Ok(Vec::new()),
@@ -260,7 +284,15 @@ fn parse_set(text: &str, rest: &str) -> Result<Set, LocationError> {
         .bytes()
         .all(|letter| letter.is_ascii_hexdigit() || matches!(letter, b'x' | b'X' | b','));
     if mask.is_empty() || !hexadecimal {
-        return Err(malformed(text, rest, "neither an object nor a mask", expected));
+        let is_index = !rest.is_empty() && rest.bytes().all(|it| it.is_ascii_digit() || it == b'-');
+        let (reason, expected) = match () {
+            () if is_index => ("indexes of nothing", "their type before them: core:0-1 or pu:0-1"),
+            () if NamedLevel::parse(rest).is_some() => {
+                ("a type without indexes", "core:0 or core:all")
+            }
+            () => ("neither an object nor a mask", expected),
+        };
+        return Err(malformed(text, rest, reason, expected));
     }
     let format = if mask.contains(',') { Format::Hwloc } else { Format::Taskset };
     Set::parse(rest, format).map_err(|error| {

@@ -57,10 +57,10 @@ pub(crate) struct Bind {
     #[arg(short = 'e', long, group = "asked")]
     get_last_cpu_location: bool,
     /// Bind or ask this process, with all of its threads
-    #[arg(long, value_name = "PID", conflicts_with_all = ["tid", "command"])]
+    #[arg(long, value_name = "PID", value_parser = clap::value_parser!(u32).range(1..), conflicts_with_all = ["tid", "command"])]
     pid: Option<u32>,
     /// Bind or ask this thread
-    #[arg(long, value_name = "TID", conflicts_with = "command")]
+    #[arg(long, value_name = "TID", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "command")]
     tid: Option<u32>,
     /// With --job: bind as this rank, with its keys and the variables of its NICs and GPUs
     #[arg(long, value_name = "RANK", requires_all = ["job", "command"], conflicts_with_all = ["location", "asked", "mempolicy", "best_memattr", "no_smt", "single", "strict", "force", "restrict"])]
@@ -121,6 +121,10 @@ impl Bind {
         ensure!(
             !(is_asked && has_places),
             "--get prints where something is bound: leave out LOCATION"
+        );
+        ensure!(
+            self.mempolicy.is_none() || has_places,
+            "--mempolicy says how memory is bound, but not to what: add a LOCATION, such as numa:0 after --membind"
         );
         let has_other = has_places && self.target() != Target::ThisProcess;
         ensure!(
@@ -237,7 +241,7 @@ impl Bind {
     fn sets(&self, topology: Topology<'_>) -> anyhow::Result<Places> {
         let mut places = Places { cpus: None, nodes: None };
         for (word, manner) in &self.places.locations {
-            let location = Location::parse(word)?;
+            let location = Location::parse_or_name(word)?;
             let part = set_of(topology, &location, manner.of_calc(), self.quiet)?;
             let set = if manner.is_memory { &mut places.nodes } else { &mut places.cpus };
             *set = Some(combined(set.as_ref().unwrap_or(&Set::new()), &part, &location));

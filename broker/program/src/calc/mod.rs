@@ -107,7 +107,8 @@ pub(crate) fn default_local() -> LocalNumaNodes {
 }
 
 impl Calc {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
+        self.subject.tell_source(self.verbose);
         if !self.inputs.locations.is_empty() {
             return output::print(&self.output()?);
         }
@@ -158,7 +159,7 @@ impl Calc {
     ) -> anyhow::Result<String> {
         let mut set = Set::new();
         for (word, manner) in words {
-            let location = Location::parse(word)?;
+            let location = Location::parse_or_name(word)?;
             let part = set_of(topology, &location, manner, self.quiet)?;
             if self.verbose {
                 output::say(&format!("{word} is {part}"));

@@ -167,8 +167,16 @@ fn sums(found: &[NodeSummary]) -> String {
 }
 
 fn sums_text([nodes, cores, pus, gpus, memory]: [u64; 5], classes: usize) -> String {
+    let of = |count: u64, one: &str, more: &str| {
+        format!("{count} {}", if count == 1 { one } else { more })
+    };
     format!(
-        "{nodes} nodes of {classes} classes: {cores} cores, {pus} PUs, {gpus} GPUs, {memory} bytes of memory\n"
+        "{} of {}: {}, {}, {}, {memory} bytes of memory\n",
+        of(nodes, "node", "nodes"),
+        of(classes as u64, "class", "classes"),
+        of(cores, "core", "cores"),
+        of(pus, "PU", "PUs"),
+        of(gpus, "GPU", "GPUs")
     )
 }
 

@@ -135,8 +135,8 @@ impl Console {
             let prefix = format!("{:level$}depth {depth}:", "");
             self.summary_line(topology, depth, &prefix, width);
         }
-        // From -3 to -8, as hwloc lists them.
-        for depth in (-8..=-3).rev().filter_map(Depth::from_raw) {
+        // As hwloc lists them: memory, its caches, I/O and Misc.
+        for depth in [-3, -8, -4, -5, -6, -7].into_iter().filter_map(Depth::from_raw) {
             self.summary_line(topology, depth, &format!("Special depth {depth}:"), width);
         }
     }

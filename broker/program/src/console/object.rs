@@ -126,12 +126,10 @@ impl Console {
         else {
             return format!("{domain}{bus:02x}:{dev:02x}.{func:01x}");
         };
-        if last.dev == *dev {
-            format!("{domain}{bus:02x}:{dev:02x}.{func:01x}-{:01x}", last.func)
-        } else if last.bus == *bus {
-            format!("{domain}{bus:02x}:{dev:02x}-{:02x}.{func:01x}", last.dev)
-        } else {
-            format!("{domain}{bus:02x}-{:02x}:{dev:02x}.{func:01x}", last.bus)
+        let own = format!("{domain}{bus:02x}:{dev:02x}.{func:01x}");
+        match last.dev == *dev {
+            true => format!("{own}-{:01x}", last.func),
+            false => format!("{own}-{:02x}.{:01x}", last.dev, last.func),
         }
     }
 }

@@ -104,7 +104,7 @@ impl Draw {
     }
 
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
-        self.subject.tell_source(false);
+        self.subject.tell_viewer(false);
         let units = self.file.units()?;
         let picture = if self.links {
             self.subject
@@ -170,7 +170,7 @@ impl Draw {
     fn highlighted(&self, topology: Topology<'_>) -> anyhow::Result<Option<Set>> {
         let mut all: Option<Set> = None;
         for word in &self.highlight {
-            let location = Location::parse(word).context("--highlight")?;
+            let location = Location::parse_or_name(word).context("--highlight")?;
             let manner = calc::Manner { physical_input: self.physical, ..calc::Manner::default() };
             let set = set_of(topology, &location, manner, false).context("--highlight")?;
             all = Some(combined(&all.unwrap_or_default(), &set, &location));

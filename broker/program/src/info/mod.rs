@@ -85,7 +85,8 @@ struct Related<'a> {
 }
 
 impl Info {
-    pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
+        self.subject.tell_source(self.verbose);
         output::print(&self.output()?)
     }
 
@@ -131,9 +132,9 @@ impl Info {
         let mut text = String::new();
         let mut found = Vec::new();
         let mut number = 0;
-        for location in &self.locations {
+        for location in &joined(&self.locations) {
             let reading = Reading { physical: self.physical, skip_missing: self.silent };
-            let parsed = Location::parse(location)?;
+            let parsed = Location::parse_or_name(location)?;
             if parsed.combine() != Combine::Add {
                 bail!(
                     "location {location:?}: objects are printed one by one, not combined; leave out the prefix"
@@ -235,4 +236,18 @@ impl Info {
         };
         lines.iter().for_each(|line| text.extend([prefix, line, "\n"]));
     }
+}
+
+/// Locations, with a type and an index in two words, `core 0`, as one.
+fn joined(words: &[String]) -> Vec<String> {
+    let mut joined: Vec<String> = Vec::new();
+    for word in words {
+        match joined.last_mut().filter(|last| NamedLevel::parse(last).is_some()) {
+            Some(level) if word.starts_with(|it: char| it.is_ascii_digit()) => {
+                *level = format!("{level}:{word}");
+            }
+            _ => joined.push(word.clone()),
+        }
+    }
+    joined
 }

@@ -50,7 +50,13 @@ pub(super) fn blame(text: &str) -> (String, usize, &'static str) {
         }
     }
     let (position, word) = words.last().cloned().unwrap_or_default();
-    (word, position, "hwloc refuses the description as a whole")
+    let level = word.split([':', '(']).next().unwrap_or_default();
+    let is_pu = level.eq_ignore_ascii_case("pu") || level.bytes().all(|it| it.is_ascii_digit());
+    let reason = match is_pu {
+        true => "hwloc refuses the description as a whole",
+        false => "the last level is not of PUs: add PU:1",
+    };
+    (word, position, reason)
 }
 
 /// Splits the text at white space outside parentheses. Each word has its byte offset.
