@@ -43,7 +43,7 @@ for file in "$topologies"/*.xml; do
     if cmp -s "$work/ours" "$work/theirs"; then same=$((same + 1)); else differ="$differ $(basename "$file")"; fi
 done
 check "exports that are hwloc's own" "$same of $loaded$differ" "$loaded of $loaded"
-eval "$(topobroker publish | sed 's/^/export /')"
+eval "$(topobroker publish --export)"
 found "address" "$TOPOBROKER_ADDR"
 # The Python package, if scripts/wheel has built it for this processor.
 wheel="$(ls "$checkout"/target/wheels/*-abi3-*_"$(uname -m)".whl 2>/dev/null | head -1)"

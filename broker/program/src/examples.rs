@@ -12,7 +12,7 @@ const ALL: &[(&str, Examples)] = &[
         &[
             ("topobroker ls", "print this machine"),
             ("topobroker draw -o node.html", "draw it, as a page to zoom and search"),
-            ("topobroker doctor", "say what works on this node, and what to do about the rest"),
+            ("topobroker doctor", "say what works on this node"),
             (
                 "topobroker run -- mpirun -n 4 ./app",
                 "share the topology among the ranks of a command",
@@ -23,6 +23,7 @@ const ALL: &[(&str, Examples)] = &[
         "topobroker publish",
         &[
             ("topobroker publish", "publish this machine; programs of this user find it"),
+            ("topobroker publish --export", "commands for a shell: eval \"$(...)\""),
             (
                 "topobroker publish -i node.xml --private",
                 "publish a file of hwloc, for this user alone",

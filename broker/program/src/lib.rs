@@ -21,6 +21,7 @@ mod examples;
 mod export;
 mod filter_options;
 mod flag_names;
+mod help_groups;
 pub mod info;
 mod input;
 mod job;

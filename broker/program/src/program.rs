@@ -1,6 +1,7 @@
 //! The `main` function of the `topobroker` program, and its list of commands.
 
 use super::command_words;
+use super::help_groups::with_groups;
 use super::output::{self, say, whole_message};
 use super::{
     audit, bind, calc, check, cluster, devices, difference, distrib, doctor, draw, examples,
@@ -73,7 +74,7 @@ pub fn main() -> ExitCode {
         Ok(Some(code)) => return code,
         Err(error) => return exit(Err(error)),
     }
-    let all = examples::with_examples(Program::command());
+    let all = with_groups(examples::with_examples(program()));
     let words = command_words::marked(words, &all);
     let path = command_words::path(&words, &all);
     let parsed = all.try_get_matches_from(words);
@@ -114,6 +115,11 @@ pub fn main() -> ExitCode {
         Command::Manual(manual) => manual.run(Program::command()),
         Command::Completions(completions) => completions.run(Program::command()),
     })
+}
+
+/// The program as clap knows it.
+pub(crate) fn program() -> clap::Command {
+    Program::command()
 }
 
 fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {

@@ -22,8 +22,11 @@ pub(super) struct Publish {
     #[command(flatten)]
     how: How,
     /// Print the keys as JSON instead of environment lines
-    #[arg(long)]
+    #[arg(long, conflicts_with = "export")]
     json: bool,
+    /// Print commands for a shell, as ssh-agent does: eval "$(topobroker publish --export)"
+    #[arg(long)]
+    export: bool,
 }
 
 /// Limit of the size of a file beside the topology in bytes.
@@ -186,6 +189,10 @@ impl Publish {
             anyhow::bail!("its file has a name that is not one line of UTF-8");
         }
         let text = match (self.json, publication.legacy()) {
+            (false, _) if self.export => {
+                let lines = Keys::lines(publication.to_env());
+                lines.lines().map(|line| format!("export {line}\n")).collect()
+            }
             (false, _) => Keys::lines(publication.to_env()),
             (true, None) => keys.to_json() + "\n",
             (true, Some(legacy)) => {

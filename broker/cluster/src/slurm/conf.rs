@@ -126,15 +126,13 @@ fn words(line: &str) -> Result<Vec<(&str, &str)>, &str> {
     while !rest.is_empty() {
         let end = rest.find(|it: char| it.is_whitespace() || it == '=').unwrap_or(rest.len());
         let (key, after) = rest.split_at(end);
-        let value = after.trim_start().strip_prefix('=').ok_or(key)?.trim_start();
-        let (value, after) = match value.strip_prefix('"') {
-            Some(quoted) => quoted.split_once('"').ok_or(value)?,
-            None => value.split_once(char::is_whitespace).unwrap_or((value, "")),
+        let behind = after.trim_start().strip_prefix('=').ok_or(key)?.trim_start();
+        let (value, after) = match behind.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"').ok_or(behind)?,
+            None => behind.split_once(char::is_whitespace).unwrap_or((behind, "")),
         };
-        // The value was forgotten, and this is the next key.
-        if value.contains('=') {
-            return Err(key);
-        }
+        // `scontrol` prints keys without a value: then this is the next key.
+        let (value, after) = if value.contains('=') { ("", behind) } else { (value, after) };
         words.push((key, value));
         rest = after.trim_start();
     }

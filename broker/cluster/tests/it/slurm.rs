@@ -74,7 +74,7 @@ fn topologies_that_slurm_refuses_are_refused_with_the_line() {
         ("SwitchName=a \\\n  Nodes=n[1\n", "line 1"),
         ("Nodes=n1\n", "line 1: found \"Nodes=n1\", expected SwitchName"),
         ("SwitchName=a Nodes=n[1-\n", "line 1"),
-        ("SwitchName= Nodes=n1\n", "found \"SwitchName\", expected KEY=VALUE"),
+        ("SwitchName= Nodes=n1\n", "expected a name of 1 to 64 bytes"),
         ("SwitchName=a Colour=red\n", "found \"Colour=red\""),
     ];
     for (text, expected) in cases {

@@ -163,7 +163,9 @@ fn bytes(text: &str) -> anyhow::Result<u64> {
     let (digits, unit) = text.split_at(end);
     let shift = match unit.trim().to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b')
     {
-        "" => 0,
+        "" if digits.bytes().all(|it| it == b'0') => 0,
+        "" => bail!("{text:?}: a size without a unit; expected one such as {text}GiB"),
+        "bytes" => 0,
         "k" => 10,
         "m" => 20,
         "g" => 30,

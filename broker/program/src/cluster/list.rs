@@ -171,12 +171,13 @@ fn sums_text([nodes, cores, pus, gpus, memory]: [u64; 5], classes: usize) -> Str
         format!("{count} {}", if count == 1 { one } else { more })
     };
     format!(
-        "{} of {}: {}, {}, {}, {memory} bytes of memory\n",
+        "{} of {}: {}, {}, {}, {} GiB of memory\n",
         of(nodes, "node", "nodes"),
         of(classes as u64, "class", "classes"),
         of(cores, "core", "cores"),
         of(pus, "PU", "PUs"),
-        of(gpus, "GPU", "GPUs")
+        of(gpus, "GPU", "GPUs"),
+        gib(memory)
     )
 }
 
