@@ -1,7 +1,7 @@
 //! Links of GPUs as the table of `nvidia-smi topo -m` has them, which people attach, and the own table.
 
 use super::nccl::device_number;
-use super::told::{NewLinks, ToldError};
+use super::new_links::{NewLinks, ToldError};
 use topobroker_reader::links::{LinkClass, Vertex, VertexId, VertexKind};
 
 /// The most NVLinks that a GPU has. Pairs that have more together have them by switches.
