@@ -132,7 +132,7 @@ fn what_somebody_removes_from_the_folder_of_a_daemon_comes_back() {
     let run = folder.path().join("run");
     let root = machine();
     let daemon = Daemon::start(&run, root.path());
-    let pus = || daemon.ask(&["calc", "-N", "pu", "all", "--view", "machine"]);
+    let pus = || daemon.ask(&["calc", "--adopted", "-N", "pu", "all", "--view", "machine"]);
     assert_eq!(pus(), "2\n");
     for script in ["rm keys", "rm lock", "rm topobroker-*", "rm *", "rm -r $PWD", "rm keys lock"] {
         let removed = Command::new("sh").args(["-c", script]).current_dir(&run).status().unwrap();

@@ -101,7 +101,12 @@ impl<'t> NewLinks<'_, 't> {
                         name: Some(Vertex::ALL_SWITCHES.into()),
                     })
                 }
-                (None, _) => return,
+                (None, _) => {
+                    self.notes.push(format!(
+                        "{target}: a link to it is left out: the topology has no such GPU"
+                    ));
+                    return;
+                }
             },
         };
         if one == other {
