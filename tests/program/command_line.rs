@@ -201,7 +201,7 @@ fn the_program_is_the_one_of_hwloc_whose_name_it_is_started_by() {
             .unwrap();
     for name in ["hwloc-ps", "hwloc-diff", "hwloc-patch", "lstopo-no-graphics", "hwloc-ls"] {
         assert!(by_name(at, name, &["--help"]).status.success(), "{name}");
-        assert!(script.contains(&format!(" {name} ")) || script.contains(name), "{name}");
+        assert!(script.contains(name), "{name}");
     }
 }
 
@@ -219,7 +219,7 @@ fn outputs_are_named_as_lstopo_takes_them() {
         ("a.xml", b"<?xml "),
         ("a.console", b"Machine (1024MB total)\n"),
         ("a.synthetic", b"[NUMANode("),
-        ("a.txt", b""),
+        ("a.txt", b"\n"),
     ] {
         let output = lstopo(&[file]);
         assert!(output.status.success(), "{file}: {output:?}");
@@ -280,16 +280,13 @@ fn objects_are_named_as_people_type_them() {
             &["calc", "core"][..],
             "a type without indexes at position 0; expected core:0 or core:all",
         ),
-        (
-            &["calc", "0-1"],
-            "indexes of nothing at position 0; expected their type before them: core:0-1 or pu:0-1",
-        ),
+        (&["calc", "0-1"], "indexes without a type at position 0; expected core:0-1 or pu:0-1"),
         (&["info", "nosuch"], "neither an object nor a mask"),
         (&["distrib", "0"], "0 is not in 1.."),
         (&["ls", "-i", "core:2"], "the last level is not of PUs: add PU:1"),
         (&["bind", "--pid", "0", "--get"], "0 is not in 1.."),
         (&["bind", "--mempolicy", "interleave", "--", "true"], "add a LOCATION"),
-        (&["bind", "0-1", "--", "true"], "indexes of nothing"),
+        (&["bind", "0-1", "--", "true"], "indexes without a type"),
     ] {
         let said_here = told(&run(words));
         let with_input = line(words);

@@ -61,6 +61,23 @@ fn what_is_compressed_or_in_a_tar_file_is_read_as_what_it_holds() {
         assert_eq!(ls(&format!("root.tar.{ending}")), root, "{ending}");
     }
     assert_eq!(ls("root.tar"), root);
+    shell(
+        "head -c 900 x.xml >a; tail -c +901 x.xml >b; zstd -qc a >two.xml.zst; \
+         printf '\\120\\052\\115\\030\\004\\000\\000\\000four' >>two.xml.zst; zstd -qc b >>two.xml.zst; \
+         chmod -R a-w root; tar -cf read-only.tar root; chmod -R u+w root",
+        at,
+    );
+    assert_eq!(ls("two.xml.zst"), plain);
+    assert_eq!(ls("read-only.tar"), root);
+    let run_it = run(&["run", "-i", "one.tgz", "--", "true"], at);
+    assert!(
+        text(&run_it).contains("one.tgz: is a tar file, which this command does not unpack"),
+        "{run_it:?}"
+    );
+    assert_eq!(
+        text(&run(&["run", "--", "sh", "-c", "echo $1 $2", "sh", "-i", "one.tgz"], at)),
+        "-i one.tgz\n"
+    );
     assert_eq!(ls("one.tgz"), plain);
     assert_eq!(text(&run(&["ls", "--input=one.tgz"], at)), plain);
     let several = run(&["ls", "-i", "nodes.tar.gz"], at);
@@ -80,6 +97,16 @@ fn clusters_of_packed_folders_and_of_differences_are_those_of_the_folder() {
         ["n1", "n2", "n3"].map(|node| text(&run(&["cluster", "export", "c", node], at)))
     };
     let plain = build("nodes");
+    // Names of one file are links in a tar file.
+    shell(
+        "mkdir links; cp x.xml links/a.xml; ln links/a.xml links/b.xml; tar -cf links.tar links",
+        at,
+    );
+    let linked = run(&["cluster", "build", "--names-from-files", "l", "links.tar"], at);
+    assert!(linked.status.success(), "{}", text(&linked));
+    assert!(text(&run(&["cluster", "ls", "l"], at)).contains("a,b"), "both are there");
+    let named = run(&["cluster", "build", "o", "one=one.tgz"], at);
+    assert!(named.status.success(), "{}", text(&named));
     for input in ["nodes.tar.gz", "nodes.tar.zst", "differences", "differences.tar"] {
         assert_eq!(build(input), plain, "{input}");
     }
@@ -117,6 +144,8 @@ fn damaged_and_oversized_files_are_refused_by_their_names() {
     let bad = text(&run(&["cluster", "build", "f", "bad.tgz"], at));
     assert!(bad.contains("bad.tgz: nodes/n9.xml: hwloc cannot load it"), "{bad}");
     assert!(!at.join("f").exists());
+    let outside = run(&["ls", "-i", "outside.tar"], at);
+    assert!(!outside.status.success(), "{}", text(&outside));
     let up = text(&run(&["ls", "-i", "up.tar"], at));
     assert!(up.contains("up.tar: ../up: leads out of the tar file"), "{up}");
 }

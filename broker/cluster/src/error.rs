@@ -50,7 +50,9 @@ pub enum ClusterError {
     #[error("{input}: is neither a segment nor a text in UTF-8; expected hwloc XML or a segment")]
     NotText { input: String },
     /// What differs from another node cannot be applied to it.
-    #[error("{input}: the differences cannot be applied to the node beside it that they name")]
+    #[error(
+        "{input}: the differences cannot be applied to the file that they name, in the same folder"
+    )]
     Differences {
         input: String,
         #[source]

@@ -33,7 +33,7 @@ pub enum PlaceError {
     #[error(transparent)]
     List(#[from] ListError),
     /// A host of a list of ranks is not among the nodes.
-    #[error("{host}: ranks are there, and it is not among the {nodes} nodes")]
+    #[error("{host}: the list of ranks names it, and it is none of the {nodes} nodes")]
     NoHost { host: String, nodes: usize },
     /// A node cannot be opened.
     #[error(transparent)]
@@ -99,12 +99,15 @@ pub fn place_list_on_nodes<'a>(
     count: Option<usize>,
 ) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
     let short = |name: &'a str| name.split('.').next().unwrap_or(name);
-    let names = nodes.iter().map(|it| it.name()).zip(0..);
-    let places: BTreeMap<&str, usize> =
-        names.flat_map(|(name, place)| [(name, place), (short(name), place)]).collect();
+    let mut places: BTreeMap<&str, Option<usize>> = BTreeMap::new();
+    for (node, place) in nodes.iter().zip(0..) {
+        // A short name that several have is none.
+        places.entry(short(node.name())).and_modify(|it| *it = None).or_insert(Some(place));
+    }
+    places.extend(nodes.iter().zip(0..).map(|(node, place)| (node.name(), Some(place))));
     let node_of = |host: &str| match host.strip_prefix("+n") {
         Some(place) => place.parse().ok().filter(|place| *place < nodes.len()),
-        None => places.get(host).or_else(|| places.get(host.split('.').next()?)).copied(),
+        None => *places.get(host).or_else(|| places.get(host.split('.').next()?))?,
     };
     if let Some(host) = list.hosts().find(|host| node_of(host).is_none()) {
         return Err(PlaceError::NoHost { host: host.to_owned(), nodes: nodes.len() });

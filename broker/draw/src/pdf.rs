@@ -46,8 +46,11 @@ fn draw_block(drawn: &mut Content, block: &Block) {
     let [red, green, blue] = parts(colour);
     let place = block.place;
     let [x, y, width, height] = [place.x, place.y, place.width, place.height].map(length);
-    drawn.set_fill_rgb(red, green, blue).set_stroke_rgb(0.2, 0.2, 0.2);
-    drawn.set_line_width(if block.look.marks.highlighted { 3.0 } else { 1.0 });
+    drawn.set_fill_rgb(red, green, blue);
+    match block.look.marks.highlighted {
+        true => drawn.set_stroke_rgb(0.7, 0.36, 0.0).set_line_width(3.0),
+        false => drawn.set_stroke_rgb(0.2, 0.2, 0.2).set_line_width(1.0),
+    };
     drawn.rect(x, y, width, height).fill_nonzero_and_stroke();
     if block.look.marks.disallowed {
         drawn.set_line_width(1.0).set_dash_pattern([2.0, 3.0], 0.0);

@@ -10,6 +10,7 @@ use topobroker::location::Location;
 pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
     let names = commands(&words, program);
     let (own, mut next) = (names.last().copied().unwrap_or(program), names.len());
+    let names_end = next;
     if ["ls", "draw"].contains(&own.get_name()) {
         words.iter_mut().for_each(standard_output);
         return words;
@@ -19,10 +20,6 @@ pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsStrin
     }
     let mut names = own.get_positionals().filter(|it| !it.is_last_set() && it.get_id() != LOCATION);
     let takes_locations = own.get_positionals().any(|it| it.get_id() == LOCATION);
-    // What stands before `--` are locations, right or wrong.
-    if takes_locations && words.iter().any(|word| word == "--") {
-        return words;
-    }
     while let Some(word) = words.get(next) {
         // A name that is no text can only be that of a command, or a value that its option has taken.
         let word = word.to_str().unwrap_or("\u{fffd}");
@@ -31,6 +28,15 @@ pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsStrin
             word if word.starts_with('-') && word.len() > 1 => true,
             word => (takes_locations && Location::parse(word).is_ok()) || names.next().is_some(),
         };
+        // Before `--` stands a location, right or wrong, and not a command.
+        let is_wrong = word.starts_with(|it: char| it.is_ascii_digit()) || next == names_end;
+        if !is_own
+            && takes_locations
+            && is_wrong
+            && words.get(next + 1).is_some_and(|it| it == "--")
+        {
+            return words;
+        }
         if !is_own {
             words.insert(next, "--".into());
             return words;
@@ -161,6 +167,10 @@ mod tests {
             ("it run mpirun -n 2 ./app", "it run -- mpirun -n 2 ./app"),
             ("it run -i x.xml app -i", "it run -i x.xml -- app -i"),
             ("it run -vi x.xml app", "it run -vi x.xml -- app"),
+            ("it bind 0-1 -- app", "it bind 0-1 -- app"),
+            ("it bind eth0 -- app", "it bind eth0 -- app"),
+            ("it bind core:0 sh -c x -- y", "it bind core:0 -- sh -c x -- y"),
+            ("it bind core:0 echo a -- b", "it bind core:0 -- echo a -- b"),
             ("it run -ix.xml app", "it run -ix.xml -- app"),
             ("it run --in x.xml app", "it run --in x.xml -- app"),
             ("it run --input=x.xml app", "it run --input=x.xml -- app"),

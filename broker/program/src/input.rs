@@ -4,7 +4,8 @@ use super::command_words::by_name;
 use super::kind_of_file::{self, Held as FileHeld};
 use super::output::say;
 use super::own_published;
-use anyhow::{Context, bail};
+use crate::unpacked::Unpacked;
+use anyhow::{Context, bail, ensure};
 use clap::Args;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -161,6 +162,11 @@ impl Input {
         let input = self.named()?;
         if let hwloc::Input::Xml(file) = &input {
             check_kind(file)?;
+            let name = file.display();
+            ensure!(
+                Unpacked::of(file)?.is_none(),
+                "{name}: is a tar file, which this command does not unpack: unpack it, or `topobroker publish -i {name}` first"
+            );
         }
         let watched = matches!(input, hwloc::Input::Fsroot(_)).then(|| limit_time(input.name()));
         let loaded = hwloc::load(&input, &self.options(filters))?;

@@ -65,7 +65,7 @@ pub struct Ls {
     #[command(flatten)]
     picture: LstopoOptions,
     /// Write to this file, as lstopo does: a picture (.svg, .png, .pdf, .html, .tex, .txt), .xml, .synthetic, or
-    /// .console for what is printed else; `-` is standard output, and so is `-.svg`
+    /// .console for the text; `-` is standard output, and so is `-.svg`
     #[arg(value_name = "OUTPUT")]
     output: Option<PathBuf>,
     /// Print JSON: the whole topology, or what --summary, --only, --distances, --memattrs or --cpukinds
@@ -119,6 +119,15 @@ impl Ls {
         let of = self.format()?;
         self.subject.tell_viewer(self.verbose > 0);
         if let Some(format) = of.picture() {
+            let is_about_text = self.only.is_some() || self.summary || self.distances;
+            ensure!(
+                !is_about_text
+                    && !self.memattrs
+                    && !self.cpukinds
+                    && !self.cpuset
+                    && !self.cpuset_only,
+                "a picture has no --only, --summary, --distances, --memattrs, --cpukinds or --cpuset; `topobroker draw --show TYPE` draws some types"
+            );
             let file = PictureFile::new(self.output, format, self.force);
             let picture = Draw::like_lstopo(self.subject, file, self.filters);
             return picture.with(self.picture, [self.physical, self.logical]).run();

@@ -48,8 +48,8 @@ impl Mapping {
     ) -> anyhow::Result<Option<(RankList, Policy)>> {
         if let Some(list) = self.bind_to.as_deref().and_then(|bind| bind.strip_prefix(HYDRA)) {
             ensure!(
-                map_by.is_none(),
-                "--bind-to {HYDRA}{list} names the PUs of each rank: leave out --map-by"
+                map_by.is_none() && self.rank_by.is_none() && self.like == Launcher::default(),
+                "--bind-to {HYDRA}{list} names the PUs of each rank: leave out --map-by, --rank-by and --as"
             );
             let list =
                 RankList::hydra(list, count).with_context(|| format!("--bind-to {HYDRA}{list}"))?;
@@ -64,7 +64,10 @@ impl Mapping {
             "lsf" => RankList::lsf,
             _ => return Ok(None),
         };
-        ensure!(self.rank_by.is_none(), "--rank-by: --map-by {name} numbers the ranks");
+        ensure!(
+            self.rank_by.is_none() && self.like != Launcher::Mpirun4,
+            "--map-by {name} numbers and binds the ranks as PRRTE does: leave out --rank-by and --as mpirun4"
+        );
         // A path may have colons; what follows it may be modifiers.
         let mut file = rest;
         while let Some((before, _)) = file.rsplit_once(':').filter(|(_, it)| is_modifier(it)) {

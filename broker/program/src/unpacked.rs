@@ -4,7 +4,9 @@
 use crate::output::say;
 use anyhow::{Context, bail, ensure};
 use std::ffi::{OsStr, OsString};
+use std::fs::Permissions;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use tar::{Archive, EntryType};
@@ -57,13 +59,23 @@ impl Unpacked {
     }
 }
 
+/// Commands that run others, or go on for long: their own words and output are not touched.
+const RUN_OTHERS: [&str; 6] = ["run", "bind", "hwloc-bind", "audit", "serve", "job"];
+
 /// If the input of a command line is a tar file, runs this program again with what it holds in place of it, because
 /// hwloc takes the folder of a saved file system from the environment alone.
 pub(crate) fn run_again(words: &[OsString]) -> anyhow::Result<Option<ExitCode>> {
-    let own = || words.iter().take_while(|word| *word != "--").enumerate();
+    let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
+    if RUN_OTHERS.contains(&command) {
+        return Ok(None);
+    }
+    let own = || words.iter().enumerate();
     let is_option = |word: &OsString| word == "-i" || word == "--input";
     let input = own().find_map(|(at, word)| match word.as_bytes().strip_prefix(b"--input=") {
         Some(file) => Some((at, OsStr::from_bytes(file))),
+        None if word.as_bytes().starts_with(b"-i") && word.len() > 2 => {
+            Some((at, OsStr::from_bytes(word.as_bytes().get(2..)?)))
+        }
         None => is_option(word).then(|| Some((at + 1, words.get(at + 1)?.as_os_str())))?,
     });
     let Some((at, file)) = input else { return Ok(None) };
@@ -106,10 +118,20 @@ fn unpack(bytes: &[u8], into: &Path) -> anyhow::Result<()> {
         entries += 1;
         ensure!(entries <= MOST_ENTRIES, "holds more than {MOST_ENTRIES} files");
         let kind = entry.header().entry_type();
-        if !matches!(kind, EntryType::Regular | EntryType::Directory | EntryType::Symlink) {
+        if kind == EntryType::XGlobalHeader {
             continue;
         }
         let path = entry.path()?.into_owned();
+        let is_known = matches!(
+            kind,
+            EntryType::Regular
+                | EntryType::Continuous
+                | EntryType::GNUSparse
+                | EntryType::Directory
+                | EntryType::Symlink
+                | EntryType::Link
+        );
+        ensure!(is_known, "{}: is neither a file nor a folder nor a link", path.display());
         if path.components().any(|part| part == Component::ParentDir) {
             bail!("{}: leads out of the tar file", path.display());
         }
@@ -118,6 +140,13 @@ fn unpack(bytes: &[u8], into: &Path) -> anyhow::Result<()> {
             .checked_sub(size)
             .with_context(|| format!("holds more than {MOST_BYTES} bytes"))?;
         entry.unpack_in(into)?;
+        // Files are put into folders that may be read-only, as those of /sys are.
+        let inside: PathBuf =
+            path.components().filter(|part| matches!(part, Component::Normal(_))).collect();
+        let inside = into.join(inside);
+        if std::fs::symlink_metadata(&inside).is_ok_and(|found| found.is_dir()) {
+            std::fs::set_permissions(&inside, Permissions::from_mode(0o700))?;
+        }
     }
     Ok(())
 }

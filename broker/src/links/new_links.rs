@@ -29,6 +29,9 @@ pub enum ToldError {
     /// A table has a GPU that the topology lacks.
     #[error("{name}: the topology has {found} GPUs, from GPU0")]
     Gpus { name: String, found: usize },
+    /// A table has no links.
+    #[error("no links; expected NV, XGMI or XE with a number in a row of a GPU")]
+    NoLinksInTable,
     /// A table has a wrong cell.
     #[error("line {line}, column {column}: {cell:?}; expected {expected}")]
     Cell { line: usize, column: usize, cell: String, expected: &'static str },

@@ -104,7 +104,7 @@ impl NewLinks<'_, '_> {
             }
         }
         if found.is_empty() {
-            return Err(ToldError::NoLinks);
+            return Err(ToldError::NoLinksInTable);
         }
         self.between_gpus(&found);
         Ok(())

@@ -42,7 +42,7 @@ enum Which {
     Root,
     /// A mask of PUs, or of NUMA nodes after `nodeset=`.
     Set { set: Set, is_of_nodes: bool },
-    /// An object by its name alone; else the error that it is no other location.
+    /// A device by its name alone, and the error if there is none of that name.
     Bare(String, Box<LocationError>),
     /// An object by name: `os=NAME`, `pci=BUSID` or `misc=NAME`.
     Named(ObjectType, String),
@@ -149,8 +149,11 @@ impl Location {
             )),
             Which::Bare(name, error) => {
                 let device = topology.os_device(name);
-                let device = device.or_else(|| topology.pci_device_by_bus_id(name));
-                Ok(vec![device.ok_or_else(|| (**error).clone())?])
+                match device.or_else(|| topology.pci_device_by_bus_id(name)) {
+                    Some(device) => Ok(vec![device]),
+                    None if reading.skip_missing => Ok(Vec::new()),
+                    None => Err((**error).clone()),
+                }
             }
             Which::Named(kind, name) => match named(topology, *kind, name) {
                 Some(object) => Ok(vec![object]),
@@ -286,7 +289,7 @@ fn parse_set(text: &str, rest: &str) -> Result<Set, LocationError> {
     if mask.is_empty() || !hexadecimal {
         let is_index = !rest.is_empty() && rest.bytes().all(|it| it.is_ascii_digit() || it == b'-');
         let (reason, expected) = match () {
-            () if is_index => ("indexes of nothing", "their type before them: core:0-1 or pu:0-1"),
+            () if is_index => ("indexes without a type", "core:0-1 or pu:0-1"),
             () if NamedLevel::parse(rest).is_some() => {
                 ("a type without indexes", "core:0 or core:all")
             }

@@ -83,7 +83,13 @@ const KNOWN: &[Known] = &[
         None,
         None,
     ),
-    ("# a comment\nrank 0=+n0 slots=36\n", "slot:hwtcpus", None, None, Some(&["0 18"])),
+    (
+        "# a comment\nrank 0=+n0 slots=36 # and another\n",
+        "slot:hwtcpus",
+        None,
+        None,
+        Some(&["0 18"]),
+    ),
 ];
 
 #[test]
@@ -164,7 +170,7 @@ fn wrong_lists_of_ranks_are_refused_with_the_line() {
 }
 
 #[test]
-fn a_rankfile_is_read_in_time_that_grows_with_its_length() {
+fn a_rankfile_may_have_fifty_thousand_ranks_and_hosts() {
     let lines: String = (0..50_000).map(|rank| format!("rank {rank}=n{rank} slot=0\n")).collect();
     assert_eq!(RankList::rankfile(&lines).unwrap().hosts().count(), 50_000);
 }

@@ -40,6 +40,8 @@ impl SlurmTopology {
 
 /// How deep files may include others. Slurm's own are one deep.
 const MOST_DEPTH: usize = 8;
+/// How many files may be included.
+const MOST_FILES: usize = 1000;
 
 /// What the lines say up to here.
 #[derive(Default)]
@@ -51,6 +53,7 @@ struct Lines<'f> {
     names: usize,
     last: usize,
     depth: usize,
+    files: usize,
 }
 
 impl Lines<'_> {
@@ -85,8 +88,9 @@ impl Lines<'_> {
                     .folder
                     .ok_or_else(|| bad("the lines of the other file in place of include"))?;
                 self.depth += 1;
-                if self.depth > MOST_DEPTH {
-                    return Err(bad("files that include others at most 8 deep"));
+                self.files += 1;
+                if self.depth > MOST_DEPTH || self.files > MOST_FILES {
+                    return Err(bad("at most 1000 included files, 8 deep"));
                 }
                 self.add_file(&folder.join(other.trim().trim_matches('"')), Some(place))?;
                 self.depth -= 1;
@@ -127,12 +131,13 @@ fn words(line: &str) -> Result<Vec<(&str, &str)>, &str> {
         let end = rest.find(|it: char| it.is_whitespace() || it == '=').unwrap_or(rest.len());
         let (key, after) = rest.split_at(end);
         let behind = after.trim_start().strip_prefix('=').ok_or(key)?.trim_start();
+        let end = behind.find(|it: char| it.is_whitespace() || it == '=').unwrap_or(behind.len());
         let (value, after) = match behind.strip_prefix('"') {
             Some(quoted) => quoted.split_once('"').ok_or(behind)?,
-            None => behind.split_once(char::is_whitespace).unwrap_or((behind, "")),
+            // `scontrol` prints keys without a value: then this is the next key.
+            None if behind.get(end..).is_some_and(|rest| rest.starts_with('=')) => ("", behind),
+            None => behind.split_at(end),
         };
-        // `scontrol` prints keys without a value: then this is the next key.
-        let (value, after) = if value.contains('=') { ("", behind) } else { (value, after) };
         words.push((key, value));
         rest = after.trim_start();
     }

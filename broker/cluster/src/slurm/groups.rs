@@ -217,7 +217,8 @@ fn keep_first(groups: &mut [SlurmGroup]) -> Vec<String> {
 
 /// Leaves out groups of which nothing is left, as a second spine.
 fn leave_out_emptied(groups: &mut Vec<SlurmGroup>, was_empty: &HashSet<String>) {
-    loop {
+    // Deeper trees are refused later.
+    for _ in 0..64 {
         let is_emptied = |it: &&SlurmGroup| it.name_count() == 0 && !was_empty.contains(&it.name);
         let emptied: HashSet<String> =
             groups.iter().filter(is_emptied).map(|it| it.name.clone()).collect();
@@ -253,7 +254,7 @@ fn in_a_circle(groups: &[SlurmGroup], places: &HashMap<&str, usize>) -> Option<u
             }
         }
     }
-    // Each group that is left has one above it that is left: upwards is the circle, if not at once.
+    // Each group that is left has one above it that is left, so whoever goes up comes to the circle.
     let is_left = |place: &usize| is_out.get(*place) == Some(&false);
     let mut parents: HashMap<usize, usize> = HashMap::new();
     for (place, group) in groups.iter().enumerate().filter(|(place, _)| is_left(place)) {

@@ -28,7 +28,7 @@ impl fmt::Display for Dims {
 }
 
 impl SlurmGroup {
-    /// Adds the sizes of parts that jobs are given. Those of the whole torus go without saying.
+    /// Adds the sizes of parts that jobs are given. `scontrol` also prints those of the whole torus, files have not.
     pub(super) fn add_placement(&mut self, dims: Dims) {
         if self.dims() != Some(dims) {
             self.sizes += &format!(" {dims}");

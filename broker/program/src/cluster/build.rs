@@ -126,7 +126,7 @@ impl Build {
         };
         let path = PathBuf::from(file);
         if let Some(tar) = Unpacked::of(&path)? {
-            if name.is_some() && !is_saved_root(tar.path()) {
+            if name.is_some() && tar.path().is_dir() && !is_saved_root(tar.path()) {
                 bail!("{input}: only one file has a name; {file} has several");
             }
             let inside = tar.path().display().to_string();

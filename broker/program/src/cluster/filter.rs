@@ -164,6 +164,7 @@ fn bytes(text: &str) -> anyhow::Result<u64> {
     let shift = match unit.trim().to_ascii_lowercase().trim_end_matches("ib").trim_end_matches('b')
     {
         "" if digits.bytes().all(|it| it == b'0') => 0,
+        "" if !unit.is_empty() => 0,
         "" => bail!("{text:?}: a size without a unit; expected one such as {text}GiB"),
         "bytes" => 0,
         "k" => 10,

@@ -20,9 +20,9 @@ pub(super) struct Place {
     /// Number of ranks; by default as many as the policy makes
     #[arg(short = 'n', long = "np", value_name = "COUNT")]
     count: Option<u32>,
-    /// Policy of `job add`; node deals ranks to nodes in turn, :SPAN maps to the objects of all nodes
-    #[arg(long, value_name = "POLICY", default_value = "slot")]
-    map_by: String,
+    /// Policy of `job add`; node deals ranks to nodes in turn, :SPAN maps to the objects of all nodes. By default slot
+    #[arg(long, value_name = "POLICY")]
+    map_by: Option<String>,
     #[command(flatten)]
     mapping: Mapping,
     /// Only on these nodes, in this order: n[1-4],n9. By default on all
@@ -49,9 +49,19 @@ impl Place {
         let numbers: BTreeSet<u32> = nodes.iter().map(|node| node.number()).collect();
         ensure!(numbers.len() == nodes.len(), "--nodes: names a node twice");
         let count = self.count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
-        let placed = match self.mapping.listed(Some(&self.map_by), count)? {
-            Some((list, policy)) => place_list_on_nodes(&nodes, &list, &policy, count)?,
-            None => place_on_nodes(&nodes, &self.mapping.policy(&self.map_by)?, count)?,
+        let map_by = self.map_by.as_deref();
+        let placed = match self.mapping.listed(map_by, count)? {
+            Some((list, policy)) => {
+                ensure!(
+                    map_by.is_some(),
+                    "--bind-to user: is for the ranks of one node; use `topobroker job add` there"
+                );
+                place_list_on_nodes(&nodes, &list, &policy, count)?
+            }
+            None => {
+                let policy = self.mapping.policy(map_by.unwrap_or("slot"))?;
+                place_on_nodes(&nodes, &policy, count)?
+            }
         };
         let lines = placed.iter().map(|it| {
             let pus = it.cpuset.as_ref().map_or("-".to_owned(), |set| set.to_text(Format::List));

@@ -123,7 +123,11 @@ pub(crate) fn ending(file: &Path) -> Option<String> {
 
 /// Writes to a file. Without one, or to `-.svg` and the like, to standard output.
 pub(crate) fn write(file: Option<&Path>, bytes: &[u8], force: bool) -> anyhow::Result<ExitCode> {
-    match file.filter(|file| file.file_stem().is_none_or(|stem| stem != "-")) {
+    let is_output = |file: &&Path| {
+        file.parent().is_some_and(|it| ["", "."].iter().any(|own| it == Path::new(own)))
+            && file.file_stem().is_some_and(|stem| stem == "-")
+    };
+    match file.filter(|file| !is_output(file)) {
         Some(file) => write_file(file, bytes, 0o644, force)?,
         None => {
             let mut out = stdout().lock();

@@ -17,7 +17,7 @@ pub enum HwlocLoadError {
     NotXml { input: String, reason: String, position: u64 },
     /// The XML has text before it.
     #[error(
-        "{input}: line {line} is {found:?}, expected XML from there on; remove what is before the first <"
+        "{input}: line {line} is {found:?}, which is no XML: remove what is before the first <"
     )]
     TextBefore { input: String, line: usize, found: String },
     /// The file is XML, but not hwloc's.

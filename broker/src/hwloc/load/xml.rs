@@ -38,9 +38,12 @@ pub(super) fn checked(content: Vec<u8>, input: &str) -> Result<Checked, HwlocLoa
     let before = content.len() - start.len();
     if !start.starts_with(b"<") && start.contains(&b'<') {
         let found = start.split(|byte| b"<\n".contains(byte)).next().unwrap_or_default();
-        let found = String::from_utf8_lossy(found).trim_end().chars().take(60).collect();
-        let line = 1 + content.iter().take(before).filter(|byte| **byte == b'\n').count();
-        return Err(HwlocLoadError::TextBefore { input: input.to_owned(), line, found });
+        let is_text = |text: &&str| !text.contains(|it: char| it.is_control() && it != '\r');
+        if let Some(found) = std::str::from_utf8(found).ok().filter(is_text) {
+            let found = found.trim_end().chars().take(60).collect();
+            let line = 1 + content.iter().take(before).filter(|byte| **byte == b'\n').count();
+            return Err(HwlocLoadError::TextBefore { input: input.to_owned(), line, found });
+        }
     }
     let mut content = content;
     content.drain(..before);

@@ -10,7 +10,7 @@ use super::placed::{PlacedRank, Room};
 use super::policy::{BindTo, MapBy, Policy};
 use super::prrte::place_on;
 pub use error::ListError;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{ObjectType, Topology};
 
@@ -78,11 +78,15 @@ impl RankList {
         if let Some(rank) = ranks().find(|rank| !self.0.contains_key(rank)) {
             return Err(ListError::Missing { rank, ranks: count });
         }
+        let hosts: HashMap<&str, usize> =
+            self.hosts().filter_map(|host| Some((host, node_of(host)?))).collect();
+        let mut on_nodes: Vec<Vec<(u32, &ListedRank)>> = vec![Vec::new(); nodes.len()];
+        for (rank, it) in self.0.range(..u32::try_from(count).unwrap_or(u32::MAX)) {
+            let own = hosts.get(&*it.host).and_then(|node| on_nodes.get_mut(*node));
+            own.into_iter().for_each(|own| own.push((*rank, it)));
+        }
         let mut placed = Vec::new();
-        for (node, room) in nodes.iter().enumerate() {
-            let own = self.0.range(..u32::try_from(count).unwrap_or(u32::MAX));
-            let own = own.filter(|(_, it)| node_of(&it.host) == Some(node));
-            let own: Vec<(u32, &ListedRank)> = own.map(|(rank, it)| (*rank, it)).collect();
+        for (node, (room, own)) in nodes.iter().zip(on_nodes).enumerate() {
             let sets = sets_on(*room, &own, policy)?.into_iter();
             let sets = own.iter().zip(sets);
             placed.extend(sets.map(|((rank, _), cpuset)| {

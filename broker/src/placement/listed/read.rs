@@ -106,10 +106,16 @@ impl RankList {
     }
 }
 
-/// The lines that are neither empty nor comments.
+/// The lines, without comments and without those that are empty then.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let lines = (1..).zip(text.lines()).map(|(line, text)| (line, text.trim()));
-    lines.filter(|(_, text)| !text.is_empty() && !text.starts_with('#') && !text.starts_with("//"))
+    let uncommented = |text: &str| {
+        let end = ["#", "//"].into_iter().filter_map(|sign| text.find(sign)).min();
+        end.unwrap_or(text.len())
+    };
+    let lines = (1..).zip(text.lines());
+    let lines = lines
+        .map(move |(line, text)| (line, text.get(..uncommented(text)).unwrap_or_default().trim()));
+    lines.filter(|(_, text)| !text.is_empty())
 }
 
 fn host_and_rest(text: &str) -> (&str, &str) {
