@@ -18,9 +18,8 @@ pub struct Told<'a> {
 }
 
 /// Reads links of the topology of a graph: from JSON, a file of NCCL or RCCL, or the table of `nvidia-smi
-/// topo -m`. `known` is the graph, by whose vertices JSON names
-/// the ends of links; with [`SwitchModel::Separate`], so that links to different switches stay
-/// apart.
+/// topo -m`. `known` is the graph, by whose vertices JSON names the ends of links; with
+/// [`SwitchModel::Separate`], so that links to different switches stay apart.
 ///
 /// [`SwitchModel::Separate`]: topobroker_reader::links::SwitchModel::Separate
 ///
