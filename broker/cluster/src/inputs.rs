@@ -90,7 +90,7 @@ pub fn prepare(node: &NodeFile) -> Result<Vec<PreparedNode>, ClusterError> {
     Ok(vec![node?])
 }
 
-/// A node of which `hwloc-compress-dir` has kept what differs from a node beside it.
+/// A node of which `hwloc-compress-dir` has kept what differs from another node in its folder.
 fn of_differences(
     text: &str,
     file: &Path,

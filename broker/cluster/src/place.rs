@@ -117,11 +117,7 @@ pub fn place_list_on_nodes<'a>(
     let archives: Vec<_> = opened.iter().map(NodeTopology::archive).collect();
     let rooms = archives.iter().map(|it| Room { topology: it.topology(), slots: None });
     let placed = list.place(&rooms.collect::<Vec<_>>(), node_of, policy, count)?;
-    let rank = |(rank, placed): (u32, topobroker::placement::PlacedRank<'_>)| {
-        let node = *nodes.get(placed.node)?;
-        Some(PlacedRank { rank, node, cpuset: placed.cpuset })
-    };
-    Ok(placed.into_iter().filter_map(rank).collect())
+    Ok(with_nodes(nodes, placed))
 }
 
 fn as_prrte<'a>(
@@ -142,11 +138,19 @@ fn as_prrte<'a>(
     if placed.is_empty() {
         return Err(PlaceError::Nothing { policy: policy.to_string(), nodes: nodes.len() });
     }
-    let rank = |(rank, placed): (u32, topobroker::placement::PlacedRank<'_>)| {
+    Ok(with_nodes(nodes, (0..).zip(placed)))
+}
+
+/// Ranks with their nodes.
+fn with_nodes<'a, 't>(
+    nodes: &[ClusterNode<'a>],
+    ranks: impl IntoIterator<Item = (u32, topobroker::placement::PlacedRank<'t>)>,
+) -> Vec<PlacedRank<'a>> {
+    let ranks = ranks.into_iter().filter_map(|(rank, placed)| {
         let node = *nodes.get(placed.node)?;
         Some(PlacedRank { rank, node, cpuset: placed.cpuset })
-    };
-    Ok((0..).zip(placed).filter_map(rank).collect())
+    });
+    ranks.collect()
 }
 
 fn as_mpirun4<'a>(

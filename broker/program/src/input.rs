@@ -4,7 +4,7 @@ use super::command_words::by_name;
 use super::kind_of_file::{self, Held as FileHeld};
 use super::output::say;
 use super::own_published;
-use crate::unpacked::Unpacked;
+use crate::unpacked::is_tar;
 use anyhow::{Context, bail, ensure};
 use clap::Args;
 use std::os::unix::process::CommandExt;
@@ -26,7 +26,8 @@ use topobroker_reader::{AdoptError, Adopted, Archive, Keys, KeysError, Source, T
 #[derive(Debug, Clone, PartialEq, Args)]
 pub(super) struct Input {
     /// Read this instead: an hwloc XML file (`-` is standard input), the folder of a saved Linux
-    /// file system, a tar file of either, each also compressed, a synthetic description such as "Package:2 Core:4 PU:2", or `machine`
+    /// file system, a tar file of either, each also compressed, a synthetic description
+    /// such as "Package:2 Core:4 PU:2", or `machine`
     #[arg(short, long, value_name = "INPUT")]
     pub(super) input: Option<String>,
     /// Format of INPUT, if its name does not tell
@@ -164,7 +165,7 @@ impl Input {
             check_kind(file)?;
             let name = file.display();
             ensure!(
-                Unpacked::of(file)?.is_none(),
+                !is_tar(file),
                 "{name}: is a tar file, which this command does not unpack: unpack it, or `topobroker publish -i {name}` first"
             );
         }

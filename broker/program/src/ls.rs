@@ -6,6 +6,7 @@ use crate::console::{self, Contents, Cpusets, Indexes, Style};
 use crate::draw::{self, Draw, LstopoOptions, PictureFile};
 use crate::json;
 use anyhow::{Context, ensure};
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -75,42 +76,40 @@ pub struct Ls {
 }
 
 /// Formats of the output, as lstopo names them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Of {
-    /// Text
     Console,
-    /// A synthetic description, from which hwloc builds such a topology
     Synthetic,
-    /// hwloc XML
     Xml,
-    /// A picture, as `draw` makes it
-    Svg,
-    /// A page that can be zoomed and searched
-    Html,
-    /// An image
-    Png,
-    /// For documents and printers
-    Pdf,
-    /// A picture of letters
-    #[value(alias = "txt")]
-    Ascii,
-    /// For LaTeX
-    #[value(alias = "tex")]
-    Tikz,
+    /// A picture, as `draw` makes it.
+    Picture(draw::Format),
 }
 
-impl Of {
-    /// The format of a picture; `None` of texts.
-    fn picture(self) -> Option<draw::Format> {
-        Some(match self {
-            Self::Console | Self::Synthetic | Self::Xml => return None,
-            Self::Svg => draw::Format::Svg,
-            Self::Html => draw::Format::Html,
-            Self::Png => draw::Format::Png,
-            Self::Pdf => draw::Format::Pdf,
-            Self::Ascii => draw::Format::Ascii,
-            Self::Tikz => draw::Format::Tikz,
-        })
+impl ValueEnum for Of {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[
+            Self::Console,
+            Self::Synthetic,
+            Self::Xml,
+            Self::Picture(draw::Format::Svg),
+            Self::Picture(draw::Format::Html),
+            Self::Picture(draw::Format::Png),
+            Self::Picture(draw::Format::Pdf),
+            Self::Picture(draw::Format::Ascii),
+            Self::Picture(draw::Format::Tikz),
+        ]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Self::Console => ("console", "Text"),
+            Self::Synthetic => {
+                ("synthetic", "A synthetic description, from which hwloc builds such a topology")
+            }
+            Self::Xml => ("xml", "hwloc XML"),
+            Self::Picture(format) => return format.to_possible_value(),
+        };
+        Some(PossibleValue::new(name).help(help))
     }
 }
 
@@ -118,7 +117,7 @@ impl Ls {
     pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
         let of = self.format()?;
         self.subject.tell_viewer(self.verbose > 0);
-        if let Some(format) = of.picture() {
+        if let Of::Picture(format) = of {
             let is_about_text = self.only.is_some() || self.summary || self.distances;
             ensure!(
                 !is_about_text
@@ -146,10 +145,7 @@ impl Ls {
             Some("xml") => Some(Of::Xml),
             Some("synthetic") => Some(Of::Synthetic),
             Some("console") => Some(Of::Console),
-            Some(ending) => {
-                Of::from_str(ending, true).ok().or((ending == "htm").then_some(Of::Html))
-            }
-            None => None,
+            _ => draw::Format::of_file(file).map(Of::Picture),
         };
         let format = self.of.or(by_name).with_context(|| {
             format!(

@@ -96,7 +96,8 @@ impl Mapping {
         self.bind_to.is_some() || self.rank_by.is_some() || self.like != Launcher::default()
     }
 
-    /// Whether it may be beside `pe-list`: PRRTE takes bindings to cores or hardware threads there, which change nothing.
+    /// Whether it may be given with `pe-list`: PRRTE takes bindings to cores or hardware threads there, which change
+    /// nothing.
     pub(crate) fn fits_pe_list(&self) -> bool {
         let is_cpu = |it: &str| ["core", "hwthread"].iter().any(|cpu| it.eq_ignore_ascii_case(cpu));
         let others = self.rank_by.is_some() || self.like != Launcher::default();

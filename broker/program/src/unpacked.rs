@@ -29,13 +29,7 @@ impl Unpacked {
     /// Unpacks a file, if it is a tar file.
     pub(crate) fn of(file: &Path) -> anyhow::Result<Option<Self>> {
         let name = || file.display().to_string();
-        if !std::fs::metadata(file).is_ok_and(|found| found.is_file()) {
-            return Ok(None);
-        }
-        let Ok(bytes) = FileBytes::open(file, MOST_BYTES) else { return Ok(None) };
-        if bytes.get(257..262) != Some(b"ustar") {
-            return Ok(None);
-        }
+        let Some(bytes) = tar_bytes(file) else { return Ok(None) };
         let folder = tempfile::tempdir().context("a folder for what the tar file holds")?;
         unpack(&bytes, folder.path()).with_context(name)?;
         let mut inside = folder.path().to_owned();
@@ -101,12 +95,24 @@ pub(crate) fn run_again(words: &[OsString]) -> anyhow::Result<Option<ExitCode>> 
     Ok(Some(code.map_or(ExitCode::FAILURE, ExitCode::from)))
 }
 
+/// Whether a file is a tar file, also a compressed one.
+pub(crate) fn is_tar(file: &Path) -> bool {
+    tar_bytes(file).is_some()
+}
+
+/// The bytes of a tar file; `None` of another file.
+fn tar_bytes(file: &Path) -> Option<FileBytes> {
+    let is_file = std::fs::metadata(file).is_ok_and(|found| found.is_file());
+    let bytes = is_file.then(|| FileBytes::open(file, MOST_BYTES).ok())??;
+    (bytes.get(257..262) == Some(b"ustar")).then_some(bytes)
+}
+
 /// Whether a folder is a saved Linux file system.
 pub(crate) fn is_saved_root(folder: &Path) -> bool {
     folder.join("sys").is_dir() || folder.join("proc").is_dir()
 }
 
-/// Unpacks files, folders and symbolic links. hwloc and we read no others.
+/// Unpacks files, folders and links. Whatever else there is, is an error.
 fn unpack(bytes: &[u8], into: &Path) -> anyhow::Result<()> {
     let mut archive = Archive::new(bytes);
     archive.set_preserve_permissions(false);

@@ -22,7 +22,8 @@ pub(super) struct Build {
     #[command(flatten)]
     file: OutputFile,
     /// Files of nodes: hwloc XML, segments, clusters, folders of such files (also of hwloc-compress-dir),
-    /// folders of saved Linux file systems, tar files of these, all also compressed; NAME=FILE names the node of a file, and @FILE has one input a line (`@-` is
+    /// folders of saved Linux file systems, tar files of these, all also compressed; NAME=FILE names the
+    /// node of a file, and @FILE has one input a line (`@-` is
     /// standard input)
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<String>,

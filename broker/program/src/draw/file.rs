@@ -102,7 +102,7 @@ impl PictureFile {
 }
 
 impl Format {
-    /// The format that the name of a file tells.
+    /// The format of a file by its ending.
     pub(crate) fn of_file(file: &Path) -> Option<Self> {
         Some(match ending(file)?.as_str() {
             "svg" => Self::Svg,

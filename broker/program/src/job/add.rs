@@ -219,9 +219,9 @@ impl Add {
     ) -> anyhow::Result<Ranks> {
         ensure!(self.first_rank.is_none(), "--first-rank: the file numbers the ranks");
         let own = Identity::of_this_process().host;
-        let told = topology.root().info("HostName");
+        let of_topology = topology.root().info("HostName");
         let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-        let names = [Some(&*own), told, Some(RankList::HERE)].into_iter().flatten();
+        let names = [Some(&*own), of_topology, Some(RankList::HERE)].into_iter().flatten();
         let names: Vec<String> = names.map(short).collect();
         let here = |host: &str| {
             let is_here =
