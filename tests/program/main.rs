@@ -5,6 +5,7 @@
 mod bind;
 mod command_line;
 mod difference;
+mod hwloc_by_name;
 mod info_and_calc;
 mod ip_subnets;
 mod json;
@@ -19,3 +20,4 @@ mod program;
 mod ps;
 mod virtual_machines;
 mod who_gets_what;
+mod wrong_lines;

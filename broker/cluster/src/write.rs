@@ -6,8 +6,9 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Writes a cluster to a file with a mode. It becomes visible whole. A file that exists is an
-/// error, unless it is to be replaced; processes that have adopted the old one keep it.
+/// Writes bytes to a file with a mode. It becomes visible whole. A file that exists is an
+/// error, unless it is to be replaced; processes that have adopted the old one keep it. A device, a FIFO and
+/// standard output by its name in /dev are written to as they are, and never replaced.
 ///
 /// # Errors
 ///
@@ -19,6 +20,10 @@ pub fn write_file(
     is_to_replace: bool,
 ) -> Result<(), ClusterError> {
     let failed = |step| move |source| ClusterError::Write { file: file.to_owned(), step, source };
+    if is_written_in_place(file) {
+        let mut opened = File::options().write(true).open(file).map_err(failed("open it"))?;
+        return opened.write_all(bytes).map_err(failed("write it"));
+    }
     let folder = match file.parent() {
         Some(folder) if folder != Path::new("") => folder,
         _ => Path::new("."),
@@ -48,5 +53,41 @@ pub fn write_file(
             Err(ClusterError::Exists { file: file.to_owned() })
         }
         Err(error) => Err(failed("give it its name")(error.error)),
+    }
+}
+
+/// Whether [`write_file`] writes to what is there: a device, a FIFO, a socket, or what /dev/stdout leads to.
+#[must_use]
+pub fn is_written_in_place(file: &Path) -> bool {
+    let Ok(found) = file.metadata() else { return false };
+    let is_replaced = found.is_file() || found.is_dir();
+    let streams = ["/dev/stdout", "/dev/stderr"].map(Path::new);
+    !is_replaced || streams.contains(&file) || file.starts_with("/dev/fd")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    #[test]
+    fn a_device_and_a_fifo_are_written_to_and_stay_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let fifo = folder.path().join("fifo");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap();
+        let reader = std::thread::spawn({
+            let fifo = fifo.clone();
+            move || {
+                let mut text = String::new();
+                File::open(fifo).unwrap().read_to_string(&mut text).unwrap();
+                text
+            }
+        });
+        write_file(&fifo, b"bytes", 0o644, true).unwrap();
+        assert_eq!(reader.join().unwrap(), "bytes");
+        let link = folder.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        write_file(&link, b"bytes", 0o644, false).unwrap();
+        assert!(link.is_symlink() && !Path::new("/dev/null").is_file());
     }
 }

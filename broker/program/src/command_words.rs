@@ -54,18 +54,28 @@ fn standard_output(word: &mut OsString) {
 }
 
 /// The words of a command line with the command in front that the name of the program is: links have the names of
-/// hwloc's programs.
+/// hwloc's programs, which are then as lenient as those.
 pub(super) fn by_name(mut words: Vec<OsString>) -> Vec<OsString> {
     let name = words.first().and_then(|it| Path::new(it).file_name()).map(OsStr::to_owned);
     let is_of_hwloc = |name: &OsString| HWLOC_NAMES.iter().any(|it| *name == **it);
     if let Some(name) = name.filter(is_of_hwloc) {
         words.insert(1, name);
     }
+    // These two go on without what they do not find.
+    let command = words.get(1).and_then(|word| word.to_str());
+    if command.is_some_and(|word| ["hwloc-calc", "hwloc-info"].contains(&word)) {
+        words.insert(2, "--lenient".into());
+    }
     if words.len() == 2 && words.get(1).is_some_and(|word| word == "version") {
         words.truncate(1);
         words.push("--version".into());
     }
     words
+}
+
+/// The name of hwloc's that a command line begins with.
+pub(super) fn hwloc_name(words: &[OsString]) -> Option<&'static str> {
+    HWLOC_NAMES.into_iter().find(|name| words.get(1).is_some_and(|word| *word == **name))
 }
 
 /// The names of hwloc's programs, which are commands here.

@@ -9,7 +9,6 @@ use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use topobroker::hwloc::{Difference, HwlocTopology, Input, LoadOptions, capture, load};
-use topobroker_cluster::write_file;
 use topobroker_layout::encode;
 use topobroker_reader::Archive;
 use topobroker_reader::text::xml;
@@ -23,7 +22,7 @@ pub(super) struct Diff {
     one: PathBuf,
     /// File of another one
     other: PathBuf,
-    /// Write to this file instead of standard output
+    /// Write to this file instead of standard output, which `-` is
     output: Option<PathBuf>,
     /// Name that the differences have for ONE; by default that of its file
     #[arg(long, value_name = "NAME")]
@@ -40,7 +39,7 @@ pub(super) struct Patch {
     input: PathBuf,
     /// File with the differences; `-` is standard input
     difference: PathBuf,
-    /// Write to this file instead of standard output
+    /// Write to this file instead of standard output, which `-` is
     output: Option<PathBuf>,
     /// Go back: INPUT is the second of the nodes that were compared
     #[arg(short = 'R', long)]
@@ -70,7 +69,9 @@ impl Diff {
         let name = self.refname.clone().or_else(file_name).unwrap_or_default();
         let text = difference.xml(&name).context("hwloc cannot write the differences")?;
         say(&format!("{all} differences"));
-        write(&(text + "\n"), self.output.as_deref(), self.force)
+        // As hwloc-diff prints it.
+        let text = if self.output.is_none() { text + "\n" } else { text };
+        output::write(self.output.as_deref(), text.as_bytes(), self.force)
     }
 }
 
@@ -89,7 +90,7 @@ impl Patch {
         applied.with_context(|| input.display().to_string())?;
         let archive = encode::to_bytes(&capture(&topology)?)?;
         let text = xml::export(Archive::open(&archive)?.topology());
-        write(&text, self.output.as_deref(), self.force)
+        output::write(self.output.as_deref(), text.as_bytes(), self.force)
     }
 }
 
@@ -100,14 +101,4 @@ fn loaded(file: &Path) -> anyhow::Result<HwlocTopology<'static>> {
     let text = node_xml(file)?;
     let options = LoadOptions { flags: FLAGS, ..LoadOptions::default() };
     load(&Input::XmlText(text), &options).with_context(|| file.display().to_string())
-}
-
-fn write(text: &str, file: Option<&Path>, force: bool) -> anyhow::Result<ExitCode> {
-    match file {
-        None => output::print(text),
-        Some(file) => {
-            write_file(file, text.as_bytes(), 0o644, force)?;
-            Ok(ExitCode::SUCCESS)
-        }
-    }
 }

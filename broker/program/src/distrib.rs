@@ -3,6 +3,7 @@
 use super::filter_options::{level, type_name};
 use super::json;
 use super::output;
+use super::set_format::SetFormat;
 use super::subject::Subject;
 use anyhow::bail;
 use clap::Args;
@@ -10,7 +11,7 @@ use std::process::ExitCode;
 use topobroker::description::Filters;
 use topobroker::hwloc::TypeFilter;
 use topobroker::location::NamedLevel;
-use topobroker_layout::set::{Format, Set};
+use topobroker_layout::set::Set;
 use topobroker_reader::{Depth, Distribution, Object, ObjectType, Topology};
 
 /// Divide the PUs into N parts that are far from each other, as hwloc-distrib does
@@ -36,11 +37,10 @@ pub struct Distrib {
     /// Print only the first PU of each part, the last with --reverse
     #[arg(long)]
     single: bool,
-    /// Print masks in the format of taskset
-    #[arg(long)]
-    taskset: bool,
+    #[command(flatten)]
+    set_format: SetFormat,
     /// Print JSON
-    #[arg(long, conflicts_with = "taskset")]
+    #[arg(long, conflicts_with_all = ["taskset", "cpuset_output_format"])]
     json: bool,
     /// Say what is divided
     #[arg(short, long)]
@@ -128,7 +128,7 @@ impl Distrib {
         if self.json {
             return json::text(&parts.iter().map(json::Set::from).collect::<Vec<_>>());
         }
-        let format = if self.taskset { Format::Taskset } else { Format::Hwloc };
+        let format = self.set_format.format();
         Ok(parts.iter().map(|part| part.to_text(format) + "\n").collect())
     }
 

@@ -6,7 +6,7 @@ use anyhow::Context;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker::hwloc::{Input, LoadOptions, export_v1, load};
+use topobroker::hwloc::{HwlocTopology, Input, LoadOptions, export_synthetic, export_v1, load};
 use topobroker_reader::Topology;
 use topobroker_reader::text::{synthetic, xml};
 
@@ -18,6 +18,9 @@ pub(super) struct Export {
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace FILE if it exists
+    #[arg(short, long)]
+    force: bool,
     /// Format of the output
     #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT", default_value_t)]
     of: Of,
@@ -38,25 +41,29 @@ enum Of {
 impl Export {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let xml = self.subject.answer(None, |topology| self.text(topology))?;
-        match &self.output {
-            None => output::print(&xml),
-            Some(file) => {
-                std::fs::write(file, xml)
-                    .with_context(|| format!("{}: cannot be written", file.display()))?;
-                Ok(ExitCode::SUCCESS)
-            }
-        }
+        output::write(self.output.as_deref(), xml.as_bytes(), self.force)
     }
 
     fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
         match self.of {
             Of::Xml => Ok(xml::export(topology)),
-            Of::XmlV1 => {
-                let input = Input::XmlText(xml::export(topology));
-                let loaded = load(&input, &LoadOptions::default()).context("--of xml-v1")?;
-                Ok(String::from_utf8(export_v1(&loaded).context("--of xml-v1")?)?)
-            }
+            Of::XmlV1 => xml_v1(topology).context("--of xml-v1"),
             Of::Synthetic => Ok(synthetic::export(topology).context("--of synthetic")? + "\n"),
         }
     }
+}
+
+/// The XML of version 1, which hwloc itself writes.
+pub(super) fn xml_v1(topology: Topology<'_>) -> anyhow::Result<String> {
+    Ok(String::from_utf8(export_v1(&loaded(topology)?)?)?)
+}
+
+/// A synthetic description with flags, which hwloc itself writes.
+pub(super) fn synthetic_with(topology: Topology<'_>, flags: u64) -> anyhow::Result<String> {
+    Ok(export_synthetic(&loaded(topology)?, flags)? + "\n")
+}
+
+/// The topology as hwloc has it.
+fn loaded(topology: Topology<'_>) -> anyhow::Result<HwlocTopology<'static>> {
+    Ok(load(&Input::XmlText(xml::export(topology)), &LoadOptions::default())?)
 }

@@ -139,12 +139,30 @@ pub(super) const TYPES: &str = "Machine, Package, Die, Core, PU, L1 to L5, L1i t
                                 NUMANode, MemCache, Bridge, PCIDev, OSDev, Misc";
 
 pub(super) fn type_name(name: &str) -> Result<TypeName, String> {
-    TypeName::parse(name).ok_or_else(|| format!("no such type of object; expected one of {TYPES}"))
+    TypeName::parse(name).ok_or_else(|| match instead(name) {
+        Some(other) => format!("no such type of object; hwloc's word is {other}"),
+        None => format!("no such type of object; expected one of {TYPES}"),
+    })
+}
+
+/// hwloc's name of a type for a word that is none, such as `cores` and `cpu`.
+fn instead(name: &str) -> Option<&str> {
+    match name.to_ascii_lowercase().trim_end_matches('s') {
+        "cpu" | "thread" | "hwthread" | "processor" => Some("pu"),
+        "chip" | "socket" => Some("package"),
+        "llc" => Some("l3"),
+        "device" => Some("osdev"),
+        "card" => Some("pcidev"),
+        _ => name.strip_suffix('s').filter(|one| TypeName::parse(one).is_some()),
+    }
 }
 
 /// Parses the value of an option that takes a type or a depth.
 pub(super) fn level(text: &str) -> Result<NamedLevel, String> {
-    let expected = || format!("no such type of object, nor a depth; expected one of {TYPES}");
+    let expected = || match instead(text) {
+        Some(other) => format!("no such type of object, nor a depth; hwloc's word is {other}"),
+        None => format!("no such type of object, nor a depth; expected one of {TYPES}"),
+    };
     NamedLevel::parse(text).ok_or_else(expected)
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Input {
     #[arg(long = "if", alias = "input-format", value_name = "FORMAT", requires = "input")]
     pub(super) format: Option<Format>,
     /// Keep PUs and NUMA nodes that this process may not use
-    #[arg(long)]
+    #[arg(long, alias = "whole-system")]
     pub(super) disallowed: bool,
     /// Whether nothing is said of where the topology is from.
     #[arg(skip)]

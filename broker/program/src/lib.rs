@@ -44,6 +44,7 @@ mod publish;
 mod run;
 mod scope;
 mod serve;
+mod set_format;
 mod signals;
 mod status;
 mod subject;
@@ -51,5 +52,6 @@ mod switches;
 mod text_file;
 mod unpacked;
 mod unpublish;
+mod usage;
 
 pub use program::main;

@@ -1,16 +1,19 @@
 //! `topobroker ls`: prints a topology, as `lstopo-no-graphics` does.
 
 use super::filter_options::{FilterOptions, type_name};
+use super::set_format::SetFormat;
 use super::subject::Subject;
 use crate::console::{self, Contents, Cpusets, Indexes, Style};
 use crate::draw::{self, Draw, LstopoOptions, PictureFile};
+use crate::export::{synthetic_with, xml_v1};
+use crate::flag_names;
 use crate::json;
+use crate::output;
 use anyhow::{Context, ensure};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use topobroker_layout::set::Format;
 use topobroker_reader::text::{synthetic, xml};
 use topobroker_reader::{Topology, TypeName};
 
@@ -26,7 +29,7 @@ pub struct Ls {
     #[arg(short, long, conflicts_with = "physical")]
     logical: bool,
     /// Print the number of objects at each depth only
-    #[arg(short, long)]
+    #[arg(short, long, alias = "silent")]
     summary: bool,
     /// Print objects of this type only
     #[arg(long, value_name = "TYPE", value_parser = type_name)]
@@ -37,9 +40,8 @@ pub struct Ls {
     /// Print cpusets only
     #[arg(short = 'C', long)]
     cpuset_only: bool,
-    /// Print cpusets in the format of taskset
-    #[arg(long)]
-    taskset: bool,
+    #[command(flatten)]
+    set_format: SetFormat,
     /// Print more; if given twice, print everything
     #[arg(short, long, action = clap::ArgAction::Count)]
     verbose: u8,
@@ -63,6 +65,12 @@ pub struct Ls {
     /// Replace OUTPUT if it exists
     #[arg(short, long)]
     force: bool,
+    /// Of --of xml: v1 is for programs with hwloc 1
+    #[arg(long, value_name = "FLAGS", value_parser = xml_flags)]
+    export_xml_flags: Option<u64>,
+    /// Of --of synthetic: no_extended_types, no_attrs, v1, ignore_memory, or their sum
+    #[arg(long, value_name = "FLAGS", value_parser = synthetic_flags)]
+    export_synthetic_flags: Option<u64>,
     #[command(flatten)]
     picture: LstopoOptions,
     /// Write to this file, as lstopo does: a picture (.svg, .png, .pdf, .html, .tex, .txt), .xml, .synthetic, or
@@ -113,6 +121,14 @@ impl ValueEnum for Of {
     }
 }
 
+fn xml_flags(text: &str) -> Result<u64, String> {
+    flag_names::parse(text, &["v1"])
+}
+
+fn synthetic_flags(text: &str) -> Result<u64, String> {
+    flag_names::parse(text, &["no_extended_types", "no_attrs", "v1", "ignore_memory"])
+}
+
 impl Ls {
     pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
         let of = self.format()?;
@@ -129,12 +145,12 @@ impl Ls {
             );
             let file = PictureFile::new(self.output, format, self.force);
             let picture = Draw::like_lstopo(self.subject, file, self.filters);
-            return picture.with(self.picture, [self.physical, self.logical]).run();
+            return picture.with(&self.picture, [self.physical, self.logical]).run();
         }
         self.of = Some(of);
         let filters = Some(self.filters.filters());
         let text = self.subject.answer(filters, |topology| self.print(topology))?;
-        draw::write(self.file(), text.as_bytes(), self.force)
+        output::write(self.file(), text.as_bytes(), self.force)
     }
 
     /// The format that is asked for, or that the name of the output tells.
@@ -161,9 +177,11 @@ impl Ls {
         Ok(format)
     }
 
-    /// The file to write to.
+    /// The file to write to; `-.svg` is standard output in that format.
     fn file(&self) -> Option<&Path> {
-        self.output.as_deref().filter(|file| *file != Path::new("-"))
+        self.output
+            .as_deref()
+            .filter(|file| !output::is_standard(file) || file.extension().is_some())
     }
 
     /// Returns the text that this command prints for a topology.
@@ -182,8 +200,12 @@ impl Ls {
             return self.as_json(topology);
         }
         match self.of {
-            Some(Of::Synthetic) => {
-                Ok(synthetic::export(topology).context("--of synthetic")? + "\n")
+            Some(Of::Synthetic) => match self.export_synthetic_flags.unwrap_or(0) {
+                0 => Ok(synthetic::export(topology).context("--of synthetic")? + "\n"),
+                flags => synthetic_with(topology, flags).context("--export-synthetic-flags"),
+            },
+            Some(Of::Xml) if self.export_xml_flags.is_some_and(|flags| flags != 0) => {
+                xml_v1(topology).context("--export-xml-flags")
             }
             Some(Of::Xml) => Ok(xml::export(topology)),
             _ => Ok(console::print(topology, &self.style())),
@@ -220,12 +242,12 @@ impl Ls {
         };
         let verbosity = self.verbose;
         let (no_collapse, no_pus) = (self.no_collapse, self.filters.leaves_out_pus());
-        let cpusets = match (self.cpuset_only, self.cpuset || self.taskset) {
+        let cpusets = match (self.cpuset_only, self.cpuset || self.set_format.is_given()) {
             (true, _) => Cpusets::Alone,
             (false, true) => Cpusets::Beside,
             (false, false) => Cpusets::No,
         };
-        let cpuset_format = if self.taskset { Format::Taskset } else { Format::Hwloc };
+        let cpuset_format = self.set_format.format();
         Style { contents, indexes, cpusets, cpuset_format, verbosity, no_collapse, no_pus }
     }
 }

@@ -3,11 +3,29 @@
 use super::closed_stdout;
 use anyhow::{Context, anyhow, ensure};
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use topobroker_cluster::write_file;
+
+/// Whether notes are left out.
+static IS_QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Leaves out notes from now on.
+pub(super) fn be_quiet() {
+    IS_QUIET.store(true, Ordering::Relaxed);
+}
+
+/// Writes a note to standard error, unless the user wants none.
+pub(super) fn say(message: &str) {
+    if !IS_QUIET.load(Ordering::Relaxed) {
+        complain(message);
+    }
+}
 
 /// Writes a message to standard error, without what a terminal would obey. If that fails, there is
 /// nowhere left to report it.
-pub(super) fn say(message: &str) {
+pub(super) fn complain(message: &str) {
     let _ = writeln!(io::stderr(), "topobroker: {}", harmless(message));
 }
 
@@ -29,8 +47,25 @@ pub(super) fn in_line(name: &str) -> String {
 
 /// Prints to standard output. If the reader has gone away, the error is that of a broken pipe.
 pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes()).and_then(|()| out.flush()).context(STANDARD_OUTPUT)?;
+    write(None, text.as_bytes(), false)
+}
+
+/// Whether a file's name is that of standard output: `-`, or `-.svg` and the like, as in lstopo.
+pub(super) fn is_standard(file: &Path) -> bool {
+    let folder = file.parent().unwrap_or(file);
+    ["", "."].iter().any(|own| folder == Path::new(own))
+        && file.file_stem().is_some_and(|stem| stem == "-")
+}
+
+/// Writes what a command makes, whole: to a file, or to standard output.
+pub(super) fn write(file: Option<&Path>, bytes: &[u8], force: bool) -> anyhow::Result<ExitCode> {
+    match file.filter(|file| !is_standard(file)) {
+        Some(file) => write_file(file, bytes, 0o644, force)?,
+        None => {
+            let mut out = io::stdout().lock();
+            out.write_all(bytes).and_then(|()| out.flush()).context(STANDARD_OUTPUT)?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 

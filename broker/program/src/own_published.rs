@@ -1,7 +1,7 @@
 //! What this user has published here last, so that other shells find it without variables. The keys are in
 //! a file of the user's own runtime folder, which is trusted like the daemon's.
 
-use super::output::say;
+use super::output::complain;
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ pub(super) fn remember(keys: &Keys) {
         .map_err(anyhow::Error::from)
         .and_then(|()| Ok(write_file(file.as_path(), keys.to_string().as_bytes(), 0o600, true)?));
     if let Err(error) = written {
-        say(&format!("{file}: cannot be written, and other shells need the keys: {error:#}"));
+        complain(&format!("{file}: cannot be written, and other shells need the keys: {error:#}"));
     }
 }
 

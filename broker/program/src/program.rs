@@ -2,11 +2,11 @@
 
 use super::command_words;
 use super::help_groups::with_groups;
-use super::output::{self, say, whole_message};
+use super::output::{self, complain, whole_message};
 use super::{
     audit, bind, calc, check, cluster, devices, difference, distrib, doctor, draw, examples,
     export, info, job, links, load, ls, manual, networks, ports, ps, publish, run, scope, serve,
-    signals, status, unpacked, unpublish,
+    signals, status, unpacked, unpublish, usage,
 };
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -19,6 +19,9 @@ use topobroker::hwloc::{BUILT_WITH, library_version};
 #[derive(Debug, Parser)]
 #[command(name = "topobroker", version, propagate_version = true)]
 struct Program {
+    /// Print no notes on standard error, only errors
+    #[arg(short, long, global = true)]
+    quiet: bool,
     #[command(subcommand)]
     command: Command,
 }
@@ -77,13 +80,17 @@ pub fn main() -> ExitCode {
     let all = with_groups(examples::with_examples(program()));
     let words = command_words::marked(words, &all);
     let path = command_words::path(&words, &all);
-    let parsed = all.try_get_matches_from(words);
+    let hwloc_name = command_words::hwloc_name(&words);
+    let parsed = all.try_get_matches_from(&words);
     let program = match parsed.and_then(|found| Program::from_arg_matches(&found)) {
         Ok(program) => program,
-        Err(usage) => return exit(told(&usage, &path)),
+        Err(usage) => return exit(told(&usage, &path, hwloc_name)),
     };
     if let Err(error) = signals::outlive_full_files() {
         return exit(Err(error.into()));
+    }
+    if program.quiet {
+        output::be_quiet();
     }
     exit(match program.command {
         Command::Publish(publish) => publish.run(),
@@ -127,41 +134,35 @@ fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            say(&whole_message(&error));
+            complain(&whole_message(&error));
             ExitCode::FAILURE
         }
     }
 }
 
-/// Prints the message of clap: help to standard output, a usage error to standard error.
-fn told(usage: &clap::Error, command: &str) -> anyhow::Result<ExitCode> {
-    if usage.use_stderr() && usage.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        say(&in_one_line(usage, command));
+/// Prints the message of clap: help to standard output, a usage error to standard error. The version begins
+/// with that of hwloc if the command has a name of hwloc's.
+fn told(error: &clap::Error, command: &str, hwloc_name: Option<&str>) -> anyhow::Result<ExitCode> {
+    if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        complain(&usage::message(error, command));
         return Ok(ExitCode::from(2));
     }
-    let mut printed = usage.print();
-    if usage.kind() == ErrorKind::DisplayVersion {
-        let (own, built) = (library_version(), BUILT_WITH);
-        printed = printed.and_then(|()| writeln!(io::stdout(), "hwloc {own} (built with {built})"));
+    let (is_version, version) = (error.kind() == ErrorKind::DisplayVersion, library_version());
+    let mut printed = Ok(());
+    if let Some(name) = hwloc_name.filter(|_| is_version) {
+        printed = writeln!(io::stdout(), "{name} {version}");
+    }
+    printed = printed.and_then(|()| error.print());
+    if is_version {
+        let line = format!("hwloc {version} (built with {BUILT_WITH})");
+        printed = printed.and_then(|()| writeln!(io::stdout(), "{line}"));
     }
     let printed = printed.and_then(|()| io::stdout().flush());
-    if usage.use_stderr() {
+    if error.use_stderr() {
         return Ok(ExitCode::from(2));
     }
     printed.context(output::STANDARD_OUTPUT)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The message of clap in one line, with what to type.
-fn in_one_line(usage: &clap::Error, command: &str) -> String {
-    let text = usage.render().to_string();
-    let message = text.split("\n\nUsage: ").next().unwrap_or(&text);
-    let message = message.trim_start_matches("error: ");
-    let message = message.split("\n\nFor more information").next().unwrap_or(message);
-    // A list of what is missing, or a tip, is on lines of its own.
-    let parts: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let message = parts.join(" ").replace(" tip: ", "; ");
-    format!("{message}; `{command} --help` tells more")
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

@@ -99,7 +99,7 @@ pub(super) fn finish(mut command: Command, signals: &mut Signals) -> anyhow::Res
 /// Says why a command cannot be started, and returns the exit status that shells have then.
 pub(super) fn not_started(command: &Command, error: &io::Error) -> ExitCode {
     let program = command.get_program().display();
-    output::say(&format!("{program}: cannot be started: {error}"));
+    output::complain(&format!("{program}: cannot be started: {error}"));
     ExitCode::from(if error.kind() == io::ErrorKind::NotFound { 127 } else { 126 })
 }
 

@@ -10,6 +10,7 @@ use clap::Args;
 use std::io::IsTerminal;
 use topobroker::description::describe;
 use topobroker::description::{Filters, filter};
+use topobroker::location::Location;
 use topobroker_layout::encode;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::jobs::cgroup_view;
@@ -208,7 +209,10 @@ impl Subject {
             return Ok(Some((own, flags)));
         }
         let format = if mask.contains(',') { Format::Hwloc } else { Format::Taskset };
-        let set = Set::parse(mask, format).context("--restrict")?;
+        let set = Set::parse(mask, format).with_context(|| match Location::parse(mask) {
+            Ok(_) => format!("--restrict takes a set; `--view {mask}` takes objects"),
+            Err(_) => "--restrict".to_owned(),
+        })?;
         Ok(Some((set, flags)))
     }
 }

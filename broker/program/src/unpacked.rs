@@ -1,7 +1,7 @@
 //! What tar files hold, unpacked into a folder that goes with its owner: a saved file system, as
 //! `hwloc-gather-topology` writes it, files of nodes, or one file.
 
-use crate::output::say;
+use crate::output::complain;
 use anyhow::{Context, bail, ensure};
 use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
@@ -90,7 +90,7 @@ pub(crate) fn run_again(words: &[OsString]) -> anyhow::Result<Option<ExitCode>> 
     let output = child.and_then(std::process::Child::wait_with_output);
     let output = output.context("this program cannot start itself again")?;
     let said = tar.named(&String::from_utf8_lossy(&output.stderr));
-    said.lines().for_each(|line| say(line.strip_prefix("topobroker: ").unwrap_or(line)));
+    said.lines().for_each(|line| complain(line.strip_prefix("topobroker: ").unwrap_or(line)));
     let code = output.status.code().and_then(|code| u8::try_from(code).ok());
     Ok(Some(code.map_or(ExitCode::FAILURE, ExitCode::from)))
 }

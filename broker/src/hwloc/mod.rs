@@ -7,6 +7,7 @@
 mod bitmap;
 mod capture;
 mod difference;
+mod export;
 mod load;
 mod object;
 mod shmem;
@@ -16,9 +17,10 @@ mod version;
 
 pub use capture::{CaptureError, capture};
 pub use difference::{Difference, PatchError};
+pub use export::{export_synthetic, export_v1};
 pub(crate) use load::load_as;
 pub(crate) use load::loads_by_other_means;
-pub use load::{HwlocLoadError, Input, LoadOptions, Plugins, export_v1, load, reads_other_source};
+pub use load::{HwlocLoadError, Input, LoadOptions, Plugins, load, reads_other_source};
 pub use shmem::{AdoptedHwloc, adopt_shmem, shmem_length, write_shmem};
 pub use topobroker_layout::type_filter::TypeFilter;
 pub use topology::HwlocTopology;

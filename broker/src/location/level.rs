@@ -7,7 +7,7 @@ use topobroker_reader::{Attributes, Depth, Object, ObjectType, Topology, TypeDep
 
 /// The forms of a level, for error messages.
 pub(super) const EXPECTED: &str =
-    "a type such as core or l3, a depth, pci[vendor:device] or os[gpu]";
+    "a type such as core or l3, a depth, pci[vendor:device], os[gpu] or numa[dram]";
 
 /// A level, and a condition that says which of its objects count.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ enum LevelBy {
     Depth(i32),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Filter {
     All,
     /// PCI devices with a vendor id, with a device id, or with both.
@@ -31,8 +31,8 @@ enum Filter {
         vendor: Option<u16>,
         device: Option<u16>,
     },
-    /// High-bandwidth NUMA nodes, which hwloc marks by the subtype `MCDRAM`.
-    HighBandwidth,
+    /// Objects with a subtype in small letters, as `numa[mcdram]`. `hbm` is the same.
+    Subtype(String),
 }
 
 /// The topology has no such level, or has its objects at several depths.
@@ -80,17 +80,21 @@ impl NamedLevel {
         let named = TypeName::parse(name);
         match (named.map(|name| name.object_type), ids) {
             (Some(ObjectType::PCIDevice), Some(ids)) => {
-                let (vendor, device) = ids.split_once(':')?;
+                let (vendor, device) = ids.split_once(':').unwrap_or((ids, ""));
                 let filter = Filter::Pci { vendor: pci_id(vendor)?, device: pci_id(device)? };
                 level(LevelBy::Type(named?), filter)
             }
             (Some(ObjectType::OSDevice), Some(kind)) => {
                 level(LevelBy::Type(TypeName::parse(&format!("osdev[{kind}]"))?), Filter::All)
             }
-            (Some(_), None) => level(LevelBy::Type(named?), Filter::All),
-            (None, None) if name.eq_ignore_ascii_case("hbm") => {
-                level(LevelBy::Type(TypeName::parse("numanode")?), Filter::HighBandwidth)
+            (Some(ObjectType::NUMANode), Some(kind)) if !kind.is_empty() => {
+                level(LevelBy::Type(named?), Filter::Subtype(kind.to_ascii_lowercase()))
             }
+            (Some(_), None) => level(LevelBy::Type(named?), Filter::All),
+            (None, None) if name.eq_ignore_ascii_case("hbm") => level(
+                LevelBy::Type(TypeName::parse("numanode")?),
+                Filter::Subtype("mcdram".to_owned()),
+            ),
             (None, None) => level(LevelBy::Depth(name.parse().ok()?), Filter::All),
             _ => None,
         }
@@ -161,9 +165,11 @@ impl NamedLevel {
             LevelBy::Type(name) => name.matches(object),
             LevelBy::Depth(_) => true,
         };
-        let passes = match (self.filter, object.attributes()) {
+        let passes = match (&self.filter, object.attributes()) {
             (Filter::All, _) => true,
-            (Filter::HighBandwidth, _) => object.subtype() == Some("MCDRAM"),
+            (Filter::Subtype(kind), _) => {
+                object.subtype().is_some_and(|it| it.eq_ignore_ascii_case(kind))
+            }
             (Filter::Pci { vendor, device }, Attributes::Pci(pci)) => {
                 vendor.is_none_or(|id| id == pci.vendor_id)
                     && device.is_none_or(|id| id == pci.device_id)

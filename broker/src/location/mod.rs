@@ -80,13 +80,8 @@ impl Location {
     ///
     /// [`LocationError::Malformed`] with the position of the mistake.
     pub fn parse(text: &str) -> Result<Self, LocationError> {
-        let (combine, rest) = match text.as_bytes().first() {
-            Some(b'~') => (Combine::Remove, text.get(1..)),
-            Some(b'x') => (Combine::Intersect, text.get(1..)),
-            Some(b'^') => (Combine::Toggle, text.get(1..)),
-            _ => (Combine::Add, Some(text)),
-        };
-        let place = parse_place(text, rest.unwrap_or_default())?;
+        let (combine, rest) = combination(text);
+        let place = parse_place(text, rest)?;
         Ok(Self { text: text.to_owned(), combine, place })
     }
 
@@ -104,6 +99,22 @@ impl Location {
             }),
             false => Err(error),
         })
+    }
+
+    /// Reads a list of indexes, `0-3,8`, or anything else as [`Location::parse_or_name`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Location::parse_or_name`].
+    pub fn parse_with_lists(text: &str) -> Result<Self, LocationError> {
+        let (combine, rest) = combination(text);
+        match Set::parse(rest, Format::List) {
+            Ok(set) if !rest.is_empty() => {
+                let place = Which::Set { set, is_of_nodes: false };
+                Ok(Self { text: text.to_owned(), combine, place })
+            }
+            _ => Self::parse_or_name(text),
+        }
     }
 
     /// How this location is combined with those before it.
@@ -228,6 +239,17 @@ impl Location {
     }
 }
 
+/// How a location is combined with others, and the rest of its text.
+fn combination(text: &str) -> (Combine, &str) {
+    let combine = match text.as_bytes().first() {
+        Some(b'~') => Combine::Remove,
+        Some(b'x') => Combine::Intersect,
+        Some(b'^') => Combine::Toggle,
+        _ => return (Combine::Add, text),
+    };
+    (combine, text.get(1..).unwrap_or_default())
+}
+
 fn parse_place(text: &str, rest: &str) -> Result<Which, LocationError> {
     if rest == "all" || rest == "root" {
         return Ok(Which::Root);
@@ -264,7 +286,11 @@ fn parse_path(text: &str, rest: &str) -> Result<Vec<Step>, LocationError> {
         };
         let (name, tail) = left.split_at(colon);
         let Some(level) = NamedLevel::parse(name) else {
-            return Err(malformed(text, left, "no type or depth", level::EXPECTED));
+            let expected = match name.to_ascii_lowercase().trim_end_matches('s') {
+                "cpu" | "thread" | "hwthread" | "processor" => "pu, hwloc's word for it",
+                _ => level::EXPECTED,
+            };
+            return Err(malformed(text, left, "no type or depth", expected));
         };
         let tail = tail.get(1..).unwrap_or_default();
         let (range, next) = tail.split_at(tail.find('.').unwrap_or(tail.len()));
@@ -287,9 +313,13 @@ fn parse_set(text: &str, rest: &str) -> Result<Set, LocationError> {
         .bytes()
         .all(|letter| letter.is_ascii_hexdigit() || matches!(letter, b'x' | b'X' | b','));
     if mask.is_empty() || !hexadecimal {
-        let is_index = !rest.is_empty() && rest.bytes().all(|it| it.is_ascii_digit() || it == b'-');
+        // hwloc 2.15 takes a list of PUs that no mask can be, as taskset and numactl do.
+        if rest.contains('-')
+            && let Ok(set) = Set::parse(rest, Format::List)
+        {
+            return Ok(set);
+        }
         let (reason, expected) = match () {
-            () if is_index => ("indexes without a type", "core:0-1 or pu:0-1"),
             () if NamedLevel::parse(rest).is_some() => {
                 ("a type without indexes", "core:0 or core:all")
             }

@@ -11,6 +11,7 @@ use crate::job::named;
 use crate::json;
 use crate::output::{self, say};
 use crate::scope::elsewhere;
+use crate::set_format::SetFormat;
 use crate::subject::{Subject, ensure_is_here};
 use crate::switches::Inputs;
 use anyhow::{Context, bail, ensure};
@@ -65,9 +66,8 @@ pub(crate) struct Bind {
     /// With --job: bind as this rank, with its keys and the variables of its NICs and GPUs
     #[arg(long, value_name = "RANK", requires_all = ["job", "command"], conflicts_with_all = ["location", "asked", "mempolicy", "best_memattr", "no_smt", "single", "strict", "force", "restrict"])]
     rank: Option<u32>,
-    /// Print masks in the format of taskset
-    #[arg(long)]
-    taskset: bool,
+    #[command(flatten)]
+    set_format: SetFormat,
     /// Print JSON
     #[arg(long, requires = "asked")]
     json: bool,
@@ -161,8 +161,7 @@ impl Bind {
         if self.json {
             return json::text(&bound.document());
         }
-        let format = if self.taskset { Format::Taskset } else { Format::Hwloc };
-        Ok(bound.text(manner.prints_nodes(), format))
+        Ok(bound.text(manner.prints_nodes(), self.set_format.format()))
     }
 
     /// Binds.
@@ -242,6 +241,12 @@ impl Bind {
         let mut places = Places { cpus: None, nodes: None };
         for (word, manner) in &self.places.locations {
             let location = Location::parse_or_name(word)?;
+            if is_mask_like_a_list(word) {
+                say(&format!(
+                    "{word} is the mask {}, as hwloc reads it; a list of PUs has a type or a range: pu:0 pu:1, or 0-1",
+                    location.as_set().cloned().unwrap_or_default()
+                ));
+            }
             let part = set_of(topology, &location, manner.of_calc(), self.quiet)?;
             let set = if manner.is_memory { &mut places.nodes } else { &mut places.cpus };
             *set = Some(combined(set.as_ref().unwrap_or(&Set::new()), &part, &location));
@@ -262,6 +267,11 @@ impl Bind {
             say(&format!("binds {what} {}", set.to_text(Format::List)));
         }
     }
+}
+
+/// Whether a mask looks as a list of processors does for taskset and numactl: `2`, `0,1`.
+fn is_mask_like_a_list(word: &str) -> bool {
+    word.bytes().all(|letter| letter.is_ascii_digit() || letter == b',')
 }
 
 /// The best of some NUMA nodes by a memory attribute, as seen from some PUs.

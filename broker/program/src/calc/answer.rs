@@ -29,6 +29,8 @@ pub(super) enum Question {
 pub(super) struct Style {
     pub(super) separator: Option<String>,
     pub(super) manner: Manner,
+    /// Whether indexes have their types: `Core:2`.
+    pub(super) with_types: bool,
 }
 
 pub(super) fn answer(
@@ -42,7 +44,10 @@ pub(super) fn answer(
         bail!("--largest and --local-memory are of PUs; leave out --nodeset and --nodeset-output");
     }
     let separator = |default| style.separator.as_deref().unwrap_or(default);
-    let index = |object: Object<'_>| style.index(object);
+    let index = |object: Object<'_>| match style.with_types {
+        true => style.named(object),
+        false => style.index(object),
+    };
     Ok(match question {
         Question::Mask(format) => set.to_text(*format),
         Question::NumberOf(level) => {
@@ -67,11 +72,7 @@ pub(super) fn answer(
                 );
             }
             let largest = topology.inside(set).largest();
-            let named = largest.map(|object| match object.os_index() {
-                None if style.manner.physical_output => object.type_name(true),
-                _ => format!("{}:{}", object.type_name(true), index(object)),
-            });
-            named.collect::<Vec<_>>().join(separator(" "))
+            largest.map(|object| style.named(object)).collect::<Vec<_>>().join(separator(" "))
         }
         Question::LocalMemory(which, attribute) => {
             let nodes = topology.local_numa_nodes(set, *which);
@@ -110,6 +111,14 @@ impl Style {
             // hwloc prints -1 for an unknown index.
             true => object.os_index().map_or_else(|| "-1".to_owned(), |index| index.to_string()),
             false => object.logical_index().to_string(),
+        }
+    }
+
+    /// The type and index of an object.
+    fn named(&self, object: Object<'_>) -> String {
+        match object.os_index() {
+            None if self.manner.physical_output => object.type_name(true),
+            _ => format!("{}:{}", object.type_name(true), self.index(object)),
         }
     }
 

@@ -11,6 +11,7 @@ use crate::flag_names;
 use crate::json;
 use crate::output;
 use crate::part;
+use crate::set_format::{Named, SetFormat};
 use crate::subject::Subject;
 use crate::switches::Inputs;
 use answer::{Question, Style};
@@ -65,20 +66,28 @@ pub struct Calc {
     /// Text between the objects or indexes that are printed
     #[arg(long, value_name = "TEXT")]
     sep: Option<String>,
-    /// Print the mask in the format of taskset
-    #[arg(long)]
-    taskset: bool,
+    /// Print objects instead of indexes: Core:2 instead of 2
+    #[arg(long, alias = "oo")]
+    object_output: bool,
+    #[command(flatten)]
+    set_format: SetFormat,
+    /// Format of the masks that are given: with `list`, 0-3 is PUs, not 0x3
+    #[arg(long, alias = "cif", value_enum, value_name = "FORMAT")]
+    cpuset_input_format: Option<Named>,
     /// Print only the first PU of the set
     #[arg(long)]
     single: bool,
-    /// Leave out objects that do not exist, as hwloc-calc does
-    #[arg(short, long, visible_alias = "lenient")]
+    /// Leave out what is not there or is no location, and say so, as hwloc-calc does
+    #[arg(long)]
+    lenient: bool,
+    /// Leave it out without a word
+    #[arg(short, long)]
     quiet: bool,
     /// Say which set each location is
     #[arg(short, long)]
     verbose: bool,
     /// Print JSON: the set, and what else is asked for
-    #[arg(long, conflicts_with_all = ["sep", "taskset"])]
+    #[arg(long, conflicts_with_all = ["sep", "taskset", "cpuset_output_format"])]
     json: bool,
     #[command(flatten)]
     inputs: Inputs<Manner>,
@@ -159,8 +168,7 @@ impl Calc {
     ) -> anyhow::Result<String> {
         let mut set = Set::new();
         for (word, manner) in words {
-            let location = Location::parse_or_name(word)?;
-            let part = set_of(topology, &location, manner, self.quiet)?;
+            let Some((location, part)) = self.given(topology, word, manner)? else { continue };
             if self.verbose {
                 output::say(&format!("{word} is {part}"));
             }
@@ -173,14 +181,47 @@ impl Calc {
         if self.json {
             return self.as_json(topology, &set);
         }
-        let style = Style { separator: self.sep.clone(), manner: self.inputs.manner };
+        let style = self.style(self.sep.clone());
         Ok(self::answer::answer(topology, &set, &self.question(), &style)? + "\n")
+    }
+
+    /// A location and its set. What is not there is an error, or nothing with `--lenient` and `--quiet`.
+    fn given(
+        &self,
+        topology: Topology<'_>,
+        word: &str,
+        manner: Manner,
+    ) -> anyhow::Result<Option<(Location, Set)>> {
+        let strict = || {
+            let location = match self.cpuset_input_format {
+                Some(Named(Format::List)) => Location::parse_with_lists(word)?,
+                _ => Location::parse_or_name(word)?,
+            };
+            let part = set_of(topology, &location, manner, self.quiet)?;
+            anyhow::Ok((location, part))
+        };
+        match strict() {
+            Ok(given) => Ok(Some(given)),
+            Err(_) if self.quiet => Ok(None),
+            Err(error) if self.lenient => {
+                output::say(&format!("{error:#}; it is left out"));
+                let location = Location::parse_or_name(word).ok();
+                let rest = |it| Some((set_of(topology, &it, manner, true).ok()?, it));
+                Ok(location.and_then(rest).map(|(part, it)| (it, part)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn style(&self, separator: Option<String>) -> Style {
+        let (manner, with_types) = (self.inputs.manner, self.object_output);
+        Style { separator, manner, with_types }
     }
 
     /// The set in both forms, and the words of the answer to a question.
     fn as_json(&self, topology: Topology<'_>, set: &Set) -> anyhow::Result<String> {
         let manner = self.inputs.manner;
-        let style = Style { separator: Some(" ".to_owned()), manner };
+        let style = self.style(Some(" ".to_owned()));
         let question = self.question();
         let answer = match &question {
             Question::Mask(_) => None,
@@ -224,8 +265,7 @@ impl Calc {
                 Question::LocalMemory(local, Some(name.clone()))
             }
             _ if is_local => Question::LocalMemory(local, None),
-            Self { taskset: true, .. } => Question::Mask(Format::Taskset),
-            _ => Question::Mask(Format::Hwloc),
+            _ => Question::Mask(self.set_format.format()),
         }
     }
 }

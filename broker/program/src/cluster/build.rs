@@ -2,7 +2,7 @@
 
 use super::above::Above;
 use super::output_file::OutputFile;
-use crate::output::say;
+use crate::output::complain;
 use crate::unpacked::{Unpacked, is_saved_root};
 use anyhow::{Context, bail};
 use clap::Args;
@@ -72,7 +72,7 @@ impl Build {
         let mut next = 0;
         for (root, name) in &found.roots {
             match self.saved(root, name.as_deref()) {
-                Err(error) if self.skip_unreadable => say(&format!("{error:#}; left out")),
+                Err(error) if self.skip_unreadable => complain(&format!("{error:#}; left out")),
                 node => cluster.add(GroupId::CLUSTER, node?)?,
             }
         }
@@ -80,7 +80,7 @@ impl Build {
         prepare_all(&found.files, threads, |number, prepared| {
             let nodes = match prepared {
                 Err(error) if self.skip_unreadable => {
-                    say(&format!("{}; left out", with_causes(&error)));
+                    complain(&format!("{}; left out", with_causes(&error)));
                     Vec::new()
                 }
                 prepared => prepared?,

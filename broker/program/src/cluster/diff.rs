@@ -95,7 +95,7 @@ impl Diff {
                 Ok(found) => changes.extend(found),
                 // Other nodes may be sound.
                 Err(error) => {
-                    output::say(&format!("{}: {}", node.name(), with_causes(&error)));
+                    output::complain(&format!("{}: {}", node.name(), with_causes(&error)));
                     failed = true;
                 }
             }

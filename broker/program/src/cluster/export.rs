@@ -48,7 +48,7 @@ impl Export {
                 xml(node).and_then(|xml| Ok(write_file(&file, xml.as_bytes(), 0o644, self.force)?));
             // Other nodes may be sound.
             if let Err(error) = written {
-                output::say(&format!("{}: {}", node.name(), with_causes(error.as_ref())));
+                output::complain(&format!("{}: {}", node.name(), with_causes(error.as_ref())));
                 status = ExitCode::FAILURE;
             }
         }

@@ -3,7 +3,7 @@
 use super::above::Above;
 use super::output_file::OutputFile;
 use super::this_node::ThisNode;
-use crate::output::{say, whole_message};
+use crate::output::{complain, whole_message};
 use crate::signals::Signals;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -96,14 +96,14 @@ impl Gather {
             hosts.iter().map(|host| node_of_host(host).to_owned()).collect();
         let Gathered { mut cluster, missing, failures } = gathering.finish(&expected);
         for failure in &failures {
-            say(&failure.what);
+            complain(&failure.what);
         }
         above.add_to(&mut cluster)?;
         self.file.write(cluster)?;
         if !missing.is_empty() {
             let names = fold(missing.iter().map(String::as_str));
             let are = if missing.len() == 1 { "node is" } else { "nodes are" };
-            say(&format!("{} {are} missing: {names}", missing.len()));
+            complain(&format!("{} {are} missing: {names}", missing.len()));
         }
         let is_whole = missing.is_empty() && failures.is_empty();
         Ok(if is_whole || self.allow_missing { ExitCode::SUCCESS } else { ExitCode::from(3) })

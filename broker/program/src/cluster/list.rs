@@ -76,7 +76,7 @@ impl List {
             match NodeSummary::of(node) {
                 Ok(facts) => found.push(facts),
                 Err(error) => {
-                    output::say(&format!("{}: {}", node.name(), with_causes(&error)));
+                    output::complain(&format!("{}: {}", node.name(), with_causes(&error)));
                     is_sound = false;
                 }
             }

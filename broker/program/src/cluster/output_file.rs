@@ -4,7 +4,7 @@ use anyhow::bail;
 use clap::Args;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use topobroker_cluster::{ClusterBuilder, ClusterError, write_file};
+use topobroker_cluster::{ClusterBuilder, ClusterError, is_written_in_place, write_file};
 
 /// The file that is written.
 #[derive(Debug, Args)]
@@ -23,7 +23,8 @@ pub(super) struct OutputFile {
 impl OutputFile {
     /// Refuses a file that exists and is not to be replaced, before anything is read.
     pub(super) fn check(&self) -> Result<(), ClusterError> {
-        if !self.force && self.output.symlink_metadata().is_ok() {
+        let is_there = self.output.symlink_metadata().is_ok();
+        if !self.force && is_there && !is_written_in_place(&self.output) {
             return Err(ClusterError::Exists { file: self.output.clone() });
         }
         Ok(())

@@ -3,12 +3,11 @@
 #[cfg(feature = "png")]
 use super::png::png;
 use crate::output;
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{Args, ValueEnum};
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use topobroker_cluster::write_file;
 use topobroker_draw::{Lines, Picture, Units, ascii, html, pdf, svg, tikz};
 
 /// The file of a picture.
@@ -33,6 +32,7 @@ pub(crate) struct PictureFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For browsers, documents and programs that draw
+    #[value(aliases = ["nativesvg", "cairosvg"])]
     Svg,
     /// A page that can be zoomed and searched
     Html,
@@ -76,10 +76,10 @@ impl PictureFile {
         Ok(self.of.or(by_name).unwrap_or_else(by_default))
     }
 
-    /// The file that is named, however; `-` is standard output.
+    /// The file that is named, however.
     fn file(&self) -> Option<&Path> {
         let file = self.output.as_deref().or(self.output_file.as_deref());
-        file.filter(|file| *file != Path::new("-"))
+        file.filter(|file| !output::is_standard(file) || file.extension().is_some())
     }
 
     /// Writes a picture.
@@ -97,7 +97,7 @@ impl PictureFile {
             Format::Tikz => tikz(picture).into_bytes(),
             Format::Ascii => ascii(picture, lines()).into_bytes(),
         };
-        write(self.file(), &bytes, self.force)
+        output::write(self.file(), &bytes, self.force)
     }
 }
 
@@ -105,7 +105,7 @@ impl Format {
     /// The format of a file by its ending.
     pub(crate) fn of_file(file: &Path) -> Option<Self> {
         Some(match ending(file)?.as_str() {
-            "svg" => Self::Svg,
+            "svg" | "nativesvg" | "cairosvg" => Self::Svg,
             "html" | "htm" => Self::Html,
             "png" => Self::Png,
             "pdf" => Self::Pdf,
@@ -119,23 +119,6 @@ impl Format {
 /// The ending of a file's name in small letters.
 pub(crate) fn ending(file: &Path) -> Option<String> {
     Some(file.extension()?.to_str()?.to_ascii_lowercase())
-}
-
-/// Writes to a file. Without one, or to `-.svg` and the like, to standard output.
-pub(crate) fn write(file: Option<&Path>, bytes: &[u8], force: bool) -> anyhow::Result<ExitCode> {
-    let is_output = |file: &&Path| {
-        file.parent().is_some_and(|it| ["", "."].iter().any(|own| it == Path::new(own)))
-            && file.file_stem().is_some_and(|stem| stem == "-")
-    };
-    match file.filter(|file| !is_output(file)) {
-        Some(file) => write_file(file, bytes, 0o644, force)?,
-        None => {
-            let mut out = stdout().lock();
-            let written = out.write_all(bytes).and_then(|()| out.flush());
-            written.context(output::STANDARD_OUTPUT)?;
-        }
-    }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// Borders are drawn with lines if the locale has them.

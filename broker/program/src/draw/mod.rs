@@ -1,10 +1,12 @@
 //! `topobroker draw` and `topobroker cluster draw`: pictures.
 
 mod file;
+mod lstopo;
 #[cfg(feature = "png")]
 mod png;
 
-pub(crate) use file::{Format, PictureFile, ending, write};
+pub(crate) use file::{Format, PictureFile, ending};
+pub(crate) use lstopo::LstopoOptions;
 
 use crate::calc::{self, combined, set_of};
 use crate::filter_options::{FilterOptions, type_name};
@@ -64,20 +66,6 @@ pub(crate) struct Draw {
     no_legend: bool,
 }
 
-/// Options of lstopo that are about pictures alone.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct LstopoOptions {
-    /// Of a picture: draw no legend
-    #[arg(long, hide = true)]
-    no_legend: bool,
-    /// Of a picture: draw everything, whatever repeats
-    #[arg(long, hide = true)]
-    no_factorize: bool,
-    /// Of a picture: of so many alike neighbours, draw the first and the last
-    #[arg(long, hide = true, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = "4")]
-    factorize: Option<usize>,
-}
-
 impl Draw {
     /// The picture that `lstopo` draws with options of `ls`.
     pub(crate) fn like_lstopo(subject: Subject, file: PictureFile, filters: FilterOptions) -> Self {
@@ -98,8 +86,9 @@ impl Draw {
     }
 
     /// The picture with lstopo's options.
-    pub(crate) fn with(self, lstopo: LstopoOptions, [physical, logical]: [bool; 2]) -> Self {
-        let LstopoOptions { no_legend, no_factorize, factorize } = lstopo;
+    pub(crate) fn with(self, lstopo: &LstopoOptions, [physical, logical]: [bool; 2]) -> Self {
+        let &LstopoOptions { no_legend, no_factorize, factorize, .. } = lstopo;
+        lstopo.say_what_is_left_out();
         Self { no_legend, no_factorize, factorize, physical, logical, ..self }
     }
 

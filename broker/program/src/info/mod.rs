@@ -13,7 +13,7 @@ use clap::Args;
 use details::{details, title};
 use std::process::ExitCode;
 use topobroker::location::{Combine, Location, NamedLevel, Reading};
-use topobroker_reader::{Initiator, LocalNumaNodes, Object, Topology};
+use topobroker_reader::{Initiator, LocalNumaNodes, Object, ObjectType, Topology};
 
 /// Print the details of objects, or the levels of the topology, as hwloc-info does
 #[derive(Debug, Args)]
@@ -32,8 +32,14 @@ pub struct Info {
     #[arg(long)]
     support: bool,
     /// Print types and indexes only, and leave out objects that do not exist
-    #[arg(short, long)]
-    silent: bool,
+    #[arg(short = 's', long = "silent", visible_alias = "quiet", short_alias = 'q')]
+    quiet: bool,
+    /// Leave out what is not there or is no location, and say so, as hwloc-info does
+    #[arg(long)]
+    lenient: bool,
+    /// Print the value of this line alone, such as `cpuset` or `attr cache size`
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["quiet", "json"])]
+    get_attr: Option<String>,
     /// Print each object and its ancestors, up to the root
     #[arg(long, group = "related")]
     ancestors: bool,
@@ -55,6 +61,9 @@ pub struct Info {
     /// Print the best local NUMA node by a memory attribute
     #[arg(long, value_name = "NAME")]
     best_memattr: Option<String>,
+    /// Of related objects, print the first
+    #[arg(long)]
+    first: bool,
     /// Begin each line with the position of its object in the output
     #[arg(short = 'n')]
     numbered: bool,
@@ -68,9 +77,10 @@ pub struct Info {
     #[arg(short, long)]
     verbose: bool,
     /// Print JSON
-    #[arg(long, conflicts_with_all = ["support", "silent", "numbered"])]
+    #[arg(long, conflicts_with_all = ["support", "quiet", "numbered"])]
     json: bool,
-    /// Objects, such as core:2-3, package:1.pu:all, os=eth0, pci=0000:03:00.1 or all
+    /// Objects, such as core:2-3, package:1.pu:all, os=eth0, pci=0000:03:00.1 or all; or one of the words
+    /// levels, topology and support
     #[arg(value_name = "LOCATION")]
     locations: Vec<String>,
 }
@@ -111,18 +121,17 @@ impl Info {
     }
 
     fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {
-        if self.support {
-            let mut bits: Vec<_> = topology.support().enumerate().collect();
-            // hwloc-info prints this bit second.
-            let is_second = |name| name == "discovery.disallowed_pu";
-            bits.sort_by_key(|(place, (name, _))| if is_second(*name) { 1 } else { 2 * place });
-            let lines = bits.into_iter().map(|(_, (name, bit))| {
-                let (part, name) = name.split_once('.').unwrap_or(("misc", name));
-                format!("{part}:{name} = {bit}\n")
-            });
-            return Ok(lines.collect());
+        let word = match &self.locations[..] {
+            [word] if !self.objects => word.as_str(),
+            _ => "",
+        };
+        if self.support || word == "support" {
+            return Ok(support(topology));
         }
-        if self.topology || (self.locations.is_empty() && !self.objects) {
+        if word == "topology" {
+            return Ok(whole(topology));
+        }
+        if self.topology || word == "levels" || (self.locations.is_empty() && !self.objects) {
             if self.json {
                 return json::text(&json::levels(topology));
             }
@@ -133,14 +142,15 @@ impl Info {
         let mut found = Vec::new();
         let mut number = 0;
         for location in &joined(&self.locations) {
-            let reading = Reading { physical: self.physical, skip_missing: self.silent };
-            let parsed = Location::parse_or_name(location)?;
-            if parsed.combine() != Combine::Add {
-                bail!(
-                    "location {location:?}: objects are printed one by one, not combined; leave out the prefix"
-                );
-            }
-            let objects = parsed.objects(topology, reading)?;
+            let objects = match self.given(topology, location, self.quiet) {
+                Err(error) if self.lenient => {
+                    if !self.quiet {
+                        output::say(&format!("{error:#}; it is left out"));
+                    }
+                    self.given(topology, location, true).unwrap_or_default()
+                }
+                objects => objects?,
+            };
             if self.verbose {
                 output::say(&format!("{location} is {} objects", objects.len()));
             }
@@ -162,12 +172,31 @@ impl Info {
         Ok(text)
     }
 
+    /// The objects of a location.
+    fn given<'a>(
+        &self,
+        topology: Topology<'a>,
+        location: &str,
+        skip_missing: bool,
+    ) -> anyhow::Result<Vec<Object<'a>>> {
+        let parsed = Location::parse_or_name(location)?;
+        if parsed.combine() != Combine::Add {
+            bail!(
+                "location {location:?}: objects are printed one by one, not combined; leave out the prefix"
+            );
+        }
+        Ok(parsed.objects(topology, Reading { physical: self.physical, skip_missing })?)
+    }
+
     fn object(&self, object: Object<'_>, number: usize, text: &mut String) -> anyhow::Result<()> {
-        let Some(related) = self.related(object)? else {
+        let Some(mut related) = self.related(object)? else {
             let prefix = if self.numbered { format!("{number}: ") } else { String::new() };
             self.lines(object, "", &prefix, text);
             return Ok(());
         };
+        if self.first {
+            related.truncate(1);
+        }
         for Related { object: other, relation, place } in related {
             let prefix = match (self.numbered, place) {
                 (false, _) => String::new(),
@@ -227,15 +256,48 @@ impl Info {
     }
 
     fn lines(&self, object: Object<'_>, what: &str, prefix: &str, text: &mut String) {
-        let lines = match self.silent {
-            true => vec![format!("{}:{}", object.type_name(true), object.logical_index())],
-            false => {
+        let lines = match (self.quiet, &self.get_attr) {
+            (true, _) => vec![format!("{}:{}", object.type_name(true), object.logical_index())],
+            (false, Some(name)) => details(object)
+                .iter()
+                .filter_map(|line| line.split_once(" = "))
+                .filter(|(found, _)| found.trim_start() == name)
+                .map(|(_, value)| value.to_owned())
+                .collect(),
+            (false, None) => {
                 let head = format!("{}{what}", title(object));
                 std::iter::once(head).chain(details(object)).collect()
             }
         };
         lines.iter().for_each(|line| text.extend([prefix, line, "\n"]));
     }
+}
+
+/// What the operating system of the topology supports, as hwloc-info prints it.
+fn support(topology: Topology<'_>) -> String {
+    let mut bits: Vec<_> = topology.support().enumerate().collect();
+    // hwloc-info prints this bit second.
+    let is_second = |name| name == "discovery.disallowed_pu";
+    bits.sort_by_key(|(place, (name, _))| if is_second(*name) { 1 } else { 2 * place });
+    let lines = bits.into_iter().map(|(_, (name, bit))| {
+        let (part, name) = name.split_once('.').unwrap_or(("misc", name));
+        format!("{part}:{name} = {bit}\n")
+    });
+    lines.collect()
+}
+
+/// The topology as a whole, as hwloc-info prints it from 2.13 on.
+fn whole(topology: Topology<'_>) -> String {
+    let infos =
+        topology.root().infos().map(|info| format!("info {} = {}\n", info.name, info.value));
+    let count = |object_type| topology.objects_with_type(object_type).count();
+    let counts = [
+        ("depth", topology.depth() as usize),
+        ("PUs", count(ObjectType::PU)),
+        ("NUMANodes", count(ObjectType::NUMANode)),
+        ("CPU kinds", topology.cpu_kinds().count()),
+    ];
+    infos.chain(counts.map(|(name, count)| format!("{name} = {count}\n"))).collect()
 }
 
 /// Locations, with a type and an index in two words, `core 0`, as one.

@@ -99,7 +99,7 @@ impl Job {
         let base = topobroker_reader::adopt()?;
         // Removes the jobs of launchers that have died.
         if let Err(error) = job::sweep(base) {
-            output::say(&with_causes(&error));
+            output::complain(&with_causes(&error));
         }
         match self.command {
             Command::Add(add) => add.run(base),

@@ -42,7 +42,7 @@ pub(crate) struct Ps {
     /// given, two ranks on one core, memory on far NUMA nodes. Exit with 1 if there are any
     #[arg(long)]
     misbound: bool,
-    /// Where they ran last, and not where they may run
+    /// Where processes ran last, and not where they may run; also those that are not bound
     #[arg(short = 'e', long, conflicts_with = "misbound")]
     get_last_cpu_location: bool,
     /// Print masks of PUs
@@ -132,6 +132,7 @@ impl Ps {
         let is_named = |it: &Process| self.name.as_ref().is_none_or(|name| it.name.contains(name));
         let is_shown = |it: &Process| {
             self.all
+                || self.get_last_cpu_location
                 || self.misbound
                 || self.pid.is_some()
                 || self.name.is_some()

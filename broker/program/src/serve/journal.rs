@@ -21,7 +21,10 @@ pub(super) enum Priority {
 pub(super) fn say(priority: Priority, message: &str, fields: &[(&str, String)]) {
     let sent = is_journal().then(|| send(Path::new(SOCKET), priority, message, fields));
     if sent.is_none_or(|sent| sent.is_err()) {
-        output::say(message);
+        match priority {
+            Priority::Error => output::complain(message),
+            Priority::Info => output::say(message),
+        }
     }
 }
 

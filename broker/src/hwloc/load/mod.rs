@@ -284,35 +284,3 @@ fn check_fsroot(path: &Path) -> Result<(), HwlocLoadError> {
         Err(HwlocLoadError::Fsroot { input, found: found.to_string_lossy().into_owned() })
     }
 }
-
-/// The topology as XML of hwloc 1. Counterpart: `hwloc_topology_export_xmlbuffer` with
-/// `HWLOC_TOPOLOGY_EXPORT_XML_FLAG_V1`.
-///
-/// ```
-/// use topobroker::hwloc::{Input, LoadOptions, export_v1, load};
-/// let core = load(&Input::Synthetic("Core:1 PU:2".to_owned()), &LoadOptions::default())?;
-/// assert!(String::from_utf8(export_v1(&core)?)?.contains("<object type=\"Core\""));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-///
-/// # Errors
-///
-/// The error that hwloc reports.
-pub fn export_v1(topology: &HwlocTopology<'_>) -> io::Result<Vec<u8>> {
-    const V1: std::ffi::c_ulong = 1;
-    let (mut text, mut length) = (ptr::null_mut(), 0);
-    // SAFETY: `topology.raw` is a loaded topology; `text` and `length` are outputs.
-    let error = unsafe {
-        sys::hwloc_topology_export_xmlbuffer(topology.raw, &raw mut text, &raw mut length, V1)
-    };
-    if error != 0 || text.is_null() {
-        return Err(io::Error::last_os_error());
-    }
-    let length = usize::try_from(length).unwrap_or(0);
-    // SAFETY: `text` is not null. hwloc made it with `length` bytes, the last of which is a zero.
-    let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) };
-    let copy = bytes.strip_suffix(&[0]).unwrap_or(bytes).to_vec();
-    // SAFETY: `text` is hwloc's buffer, and nothing refers to it after the copy.
-    unsafe { sys::hwloc_free_xmlbuffer(topology.raw, text) };
-    Ok(copy)
-}
