@@ -57,7 +57,7 @@ fn launcher_scope_cpu_list_and_affinity_decide_the_part_as_the_table_says() {
                 for affinity in [&first, &all] {
                     let what = format!("{launch} {scope} {list:?} {affinity}");
                     let mut command = clean();
-                    command.args(["run", "-i", "machine", "--scope", scope, "--"]);
+                    command.args(["run", "-i", "machine", "--describes", scope, "--"]);
                     command.args(["taskset", "-c", affinity, &program, "scope"]);
                     command.envs(variables.iter().copied());
                     command.envs(list.map(|list| ("PMIX_CPU_LIST", list)));

@@ -59,18 +59,59 @@ fn a_wrong_command_line_is_told_in_one_line() {
     assert!(output.stdout.is_empty());
 }
 
+/// What a shell offers behind a command line, with its own functions.
+fn completed(node: &PublishedHere, shell: &str, folder: &Path, words: &[&str]) -> String {
+    let script = folder.join(shell);
+    std::fs::write(&script, node.output(&["completions", shell]).stdout).unwrap();
+    let (script, line) = (script.display(), words.join(" "));
+    let script = match shell {
+        // Bash itself splits words at colons.
+        "bash" => format!(
+            "source {script}; COMP_WORDS=({}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); COMP_TYPE=9; \
+             _topobroker topobroker; echo \"${{COMPREPLY[@]}}\"",
+            line.replace(':', " : "),
+        ),
+        "zsh" => format!(
+            "compdef() {{}}; _describe() {{ print -r -- ${{(P)3}} }}; source {script}; words=({line}); \
+             CURRENT={}; _clap_dynamic_completer_topobroker",
+            words.len(),
+        ),
+        _ => format!("source {script}; complete -C '{line}'"),
+    };
+    let path = std::env::var("PATH").unwrap();
+    let mut command = Command::new(shell);
+    command.args(["-c", &script]).envs(node.keys.iter().cloned());
+    command
+        .env("TOPOBROKER_RUN", "/nonexistent")
+        .env("HOME", folder)
+        .env("PATH", format!("{}:{path}", folder.display()));
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{shell}: {output:?}");
+    String::from_utf8_lossy(&output.stdout).replace('\n', " ").replace("\\:", ":")
+}
+
 #[test]
-fn completions_are_scripts_that_their_shells_take() {
+fn shells_offer_commands_options_types_locations_devices_and_jobs() {
+    let node = PublishedHere::new();
+    node.run(&["job", "add", "mine", "--map-by", "hwthread", "-n", "1"]);
     let folder = tempfile::tempdir().unwrap();
+    std::os::unix::fs::symlink(topobroker_file(), folder.path().join("topobroker")).unwrap();
     for shell in ["bash", "zsh", "fish"] {
-        let output = run(&["completions", shell]);
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert!(text.contains("misbound") && text.contains("doctor"), "{shell}");
-        let file = folder.path().join(shell);
-        std::fs::write(&file, text).unwrap();
-        match Command::new(shell).arg("-n").arg(&file).output() {
-            Ok(checked) => assert!(checked.status.success(), "{shell}: {checked:?}"),
-            Err(_) => skip(format_args!("no {shell}")),
+        if Command::new(shell).arg("--version").output().is_err() {
+            skip(format_args!("no {shell}"));
+            continue;
+        }
+        for (words, offered) in [
+            (&["topobroker", "doc"][..], "doctor"),
+            (&["topobroker", "ps", "--mis"], "--misbound"),
+            (&["topobroker", "ls", "--only", "pac"], "package"),
+            (&["topobroker", "bind", "pu"], "pu:"),
+            (&["topobroker", "bind", "pu:al"], "all"),
+            (&["topobroker", "job", "gpus", "mi"], "mine"),
+            (&["topobroker", "job", "add", "x", "--map-by", "nu"], "numa"),
+        ] {
+            let found = completed(&node, shell, folder.path(), words);
+            assert!(found.contains(offered), "{shell} {words:?}: {found}");
         }
     }
 }

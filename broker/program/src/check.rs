@@ -2,7 +2,7 @@
 //! epilogs of batch systems.
 
 use super::input::{Input, Now};
-use super::{job, json, output};
+use super::{color, job, json, output};
 use clap::Args;
 use rustix::param::page_size;
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use topobroker::publish::{PublisherState, state_of};
 use topobroker_reader::jobs::{CpuQuota, affinity};
 use topobroker_reader::{ObjectType, OsDeviceKind, Topology};
 
-/// Look for what is wrong with the node's ports and limits, and with the binding of a job
+/// Look for what is wrong with ports, limits and the binding of a job, for prologs
 ///
 /// Exits with 1 if something is. The limits are those of this process, and of the publisher of
 /// the adopted topology; they are only looked at where there are OpenFabrics devices. A saved file
@@ -145,7 +145,11 @@ impl Check {
             return output::print(&json::text(&all)?);
         }
         let on = host.map(|host| format!("{host}: ")).unwrap_or_default();
-        output::print(&found.iter().map(|it| format!("{on}{it}\n")).collect::<String>())
+        let lines = found.iter().map(|it| match it.is_note {
+            true => color::states(format!("{on}{it}\n")),
+            false => color::wrong(&format!("{on}{it}")) + "\n",
+        });
+        output::print(&lines.collect::<String>())
     }
 }
 

@@ -11,6 +11,9 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Files and upkeep", &["export", "diff", "patch", "completions", "help"]),
 ];
 
+/// Heading of options that say which topology a command is about.
+const TOPOLOGY: &str = "Which topology, and which part of it";
+
 /// Letters of a line at most, and those before what a command does.
 const WIDTH: usize = 80;
 const INDENT: usize = 15;
@@ -22,15 +25,28 @@ pub(crate) fn with_groups(program: Command) -> Command {
         format!("{heading}:\n{}\n", lines.collect::<String>())
     });
     let text: String = text.collect();
-    program.help_template(format!(
+    with_topology_last(program).help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}Options:\n{{options}}{{after-help}}"
     ))
+}
+
+/// Commands with the options that say which topology they are about below a heading of their own, the last.
+fn with_topology_last(command: Command) -> Command {
+    const OPTIONS: [&str; 8] =
+        ["input", "format", "disallowed", "adopted", "restrict", "restrict_flags", "job", "view"];
+    let has_input = command.get_arguments().any(|it| it.get_id() == "input");
+    let command =
+        command.mut_args(|it| match has_input && OPTIONS.contains(&it.get_id().as_str()) {
+            true => it.help_heading(TOPOLOGY),
+            false => it,
+        });
+    command.mut_subcommands(with_topology_last)
 }
 
 /// What a command does, below its name.
 fn line(program: &Command, name: &str) -> String {
     let about = program.find_subcommand(name).and_then(Command::get_about);
-    let about = about.map_or("Print the help of a command".to_owned(), ToString::to_string);
+    let about = about.map(ToString::to_string).unwrap_or_default();
     let mut text = format!("  {name:<width$}", width = INDENT - 2);
     let mut length = INDENT;
     for word in about.split(' ') {
@@ -59,7 +75,6 @@ mod tests {
         let is_shown = |it: &&Command| !it.is_hide_set();
         let mut all: Vec<&str> =
             program.get_subcommands().filter(is_shown).map(Command::get_name).collect();
-        all.push("help");
         all.sort_unstable();
         assert_eq!(named, all);
         let help = with_groups(program).term_width(80).render_help().to_string();

@@ -10,7 +10,9 @@ mod check;
 #[allow(unsafe_code, reason = "looking before the runtime starts is what this module is for")]
 mod closed_stdout;
 mod cluster;
+mod color;
 mod command_words;
+mod completions;
 pub mod console;
 mod devices;
 mod difference;
@@ -21,6 +23,7 @@ mod examples;
 mod export;
 mod filter_options;
 mod flag_names;
+mod help;
 mod help_groups;
 pub mod info;
 mod input;

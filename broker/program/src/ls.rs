@@ -3,6 +3,7 @@
 use super::filter_options::{FilterOptions, type_name};
 use super::set_format::SetFormat;
 use super::subject::Subject;
+use crate::color;
 use crate::console::{self, Contents, Cpusets, Indexes, Style};
 use crate::draw::{self, Draw, LstopoOptions, PictureFile};
 use crate::export::{synthetic_with, xml_v1};
@@ -150,6 +151,8 @@ impl Ls {
         self.of = Some(of);
         let filters = Some(self.filters.filters());
         let text = self.subject.answer(filters, |topology| self.print(topology))?;
+        let is_tree = of == Of::Console && self.file().is_none() && !self.json;
+        let text = if is_tree { color::tree(text) } else { text };
         output::write(self.file(), text.as_bytes(), self.force)
     }
 

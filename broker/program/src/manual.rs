@@ -1,11 +1,8 @@
-//! `topobroker manual` and `completions`: the manual pages and the shell completions of the program, from
-//! the texts of `--help`.
+//! `topobroker manual`: the manual pages of the program, from the texts of `--help`.
 
 use super::examples;
-use super::output;
 use anyhow::Context;
 use clap::{Args, Command};
-use clap_complete::Shell;
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
 use std::path::{Path, PathBuf};
@@ -99,19 +96,4 @@ fn write_pages(command: &Command, path: &str, folder: &Path) -> anyhow::Result<(
     more.to_writer(&mut text)?;
     let file = folder.join(page.get_filename());
     std::fs::write(&file, text).with_context(|| file.display().to_string())
-}
-
-/// Print the completions of the program for a shell, such as bash, zsh or fish
-#[derive(Debug, Args)]
-pub(super) struct Completions {
-    /// The shell
-    shell: Shell,
-}
-
-impl Completions {
-    pub(super) fn run(&self, mut program: Command) -> anyhow::Result<ExitCode> {
-        let mut text = Vec::new();
-        clap_complete::generate(self.shell, &mut program, "topobroker", &mut text);
-        output::print(&String::from_utf8_lossy(&text))
-    }
 }

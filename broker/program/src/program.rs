@@ -4,9 +4,9 @@ use super::command_words;
 use super::help_groups::with_groups;
 use super::output::{self, complain, whole_message};
 use super::{
-    audit, bind, calc, check, cluster, devices, difference, distrib, doctor, draw, examples,
-    export, info, job, links, load, ls, manual, networks, ports, ps, publish, run, scope, serve,
-    signals, status, unpacked, unpublish, usage,
+    audit, bind, calc, check, cluster, color, completions, devices, difference, distrib, doctor,
+    draw, examples, export, help, info, job, links, load, ls, manual, networks, ports, ps, publish,
+    run, scope, serve, signals, status, unpacked, unpublish, usage,
 };
 use anyhow::Context;
 use clap::error::ErrorKind;
@@ -17,11 +17,21 @@ use topobroker::hwloc::{BUILT_WITH, library_version};
 
 /// Publish a node's hwloc topology once, in shared memory, for every process to adopt.
 #[derive(Debug, Parser)]
-#[command(name = "topobroker", version, propagate_version = true)]
+#[command(name = "topobroker", version, propagate_version = true, disable_help_subcommand = true)]
 struct Program {
     /// Print no notes on standard error, only errors
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 900)]
     quiet: bool,
+    /// When there are colours
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        value_name = "WHEN",
+        default_value = "auto",
+        display_order = 901
+    )]
+    color: color::When,
     #[command(subcommand)]
     command: Command,
 }
@@ -63,14 +73,16 @@ enum Command {
     Diff(difference::Diff),
     #[command(alias = "hwloc-patch")]
     Patch(difference::Patch),
+    Help(help::Help),
     Manual(manual::Manual),
-    Completions(manual::Completions),
+    Completions(completions::Completions),
 }
 
 /// Runs the program. The exit status is 0, 1 after an error (with one line on standard error), or 2
 /// on wrong usage. `run` and `audit` exit with the status of their command.
 #[must_use]
 pub fn main() -> ExitCode {
+    completions::answer(program);
     let words = command_words::by_name(std::env::args_os().collect());
     match unpacked::run_again(&words) {
         Ok(None) => {}
@@ -92,6 +104,7 @@ pub fn main() -> ExitCode {
     if program.quiet {
         output::be_quiet();
     }
+    color::set(program.color);
     exit(match program.command {
         Command::Publish(publish) => publish.run(),
         Command::Unpublish(unpublish) => unpublish.run(),
@@ -119,8 +132,9 @@ pub fn main() -> ExitCode {
         Command::Export(export) => export.run(),
         Command::Diff(diff) => diff.run(),
         Command::Patch(patch) => patch.run(),
+        Command::Help(help) => help.run(with_groups(examples::with_examples(self::program()))),
         Command::Manual(manual) => manual.run(Program::command()),
-        Command::Completions(completions) => completions.run(Program::command()),
+        Command::Completions(completions) => completions.run(),
     })
 }
 

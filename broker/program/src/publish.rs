@@ -45,8 +45,8 @@ pub(super) struct What {
     private: bool,
     /// Whose resources it describes: machine, cgroup or job; by default those that hwloc finds
     /// allowed
-    #[arg(long, value_name = "SCOPE", value_parser = scope)]
-    scope: Option<Scope>,
+    #[arg(long, alias = "scope", value_name = "WHOSE", value_parser = scope)]
+    describes: Option<Scope>,
     /// Put PCI devices where this file for NCCL has them: below NUMA nodes and switches that a virtual
     /// machine does not see
     #[arg(long, value_name = "FILE")]
@@ -148,7 +148,7 @@ impl What {
     /// The options for publishing a description that was captured from `source`. The caller sets
     /// the store.
     pub(super) fn options(&self, description: &Description, source: Source) -> PublishOptions {
-        let scope = self.scope.unwrap_or_else(|| scope_of(description, source));
+        let scope = self.describes.unwrap_or_else(|| scope_of(description, source));
         PublishOptions {
             address: self.address,
             private: self.private,

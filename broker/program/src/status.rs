@@ -1,6 +1,6 @@
 //! `topobroker status`: lists what is published on this node.
 
-use super::{json, output};
+use super::{color, json, output};
 use clap::Args;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -29,7 +29,10 @@ pub(super) struct Status {
 impl Status {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let found = published(&with_daemons(&self.folder))?;
-        let text = if self.json { json(&found)? } else { table(&found, self.verbose) };
+        let text = match self.json {
+            true => json(&found)?,
+            false => color::states(table(&found, self.verbose)),
+        };
         output::print(&text)
     }
 }

@@ -3,12 +3,12 @@
 mod examination;
 mod price;
 
-use crate::{json, output};
+use crate::{color, json, output};
 use clap::Args;
 use examination::{Answer, SEGMENT, State, examine};
 use std::process::ExitCode;
 
-/// Say what works on this node, and what to do about the rest
+/// Say whether sharing works on this node, and what to do if it does not
 ///
 /// Looks at publication, daemon, hwloc, guard, PMIx, Slurm, container, limits, and what processes pay. Exits
 /// with 1 if something is bad
@@ -24,7 +24,9 @@ impl Doctor {
         let answers = examine();
         let text = match self.json {
             true => json::text(&answers.iter().map(described).collect::<Vec<_>>())?,
-            false => summary(&answers) + &answers.iter().map(lines).collect::<String>(),
+            false => {
+                color::states(summary(&answers) + &answers.iter().map(lines).collect::<String>())
+            }
         };
         output::print(&text)?;
         let is_bad = answers.iter().any(|answer| answer.state == State::Bad);

@@ -7,7 +7,7 @@ mod process;
 pub(crate) use process::RANK;
 
 use crate::subject::{Subject, ensure_is_here};
-use crate::{json, output};
+use crate::{color, json, output};
 use anyhow::ensure;
 use clap::Args;
 use misbound::{Misbound, ProcessOfJob, misbound};
@@ -177,7 +177,7 @@ impl Ps {
                 output::in_line(&thread.name)
             );
         }
-        why.iter().for_each(|why| text += &format!(" {}\n", why.text));
+        why.iter().for_each(|why| text += &format!(" {}\n", color::wrong(&why.text)));
         text
     }
 
