@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn types_states_and_brackets_have_styles_and_other_words_stay() {
-        let tree = words("Package L#0 (P#0 18GB)\n", |word| style_of_type(word));
+        let tree = words("Package L#0 (P#0 18GB)\n", style_of_type);
         assert_eq!(tree, "\u{1b}[1mPackage\u{1b}[0m L#0 (P#0 18GB)\n");
         assert_eq!(
             words("bad   segment\n", style_of_state),

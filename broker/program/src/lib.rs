@@ -42,6 +42,7 @@ mod part;
 mod ports;
 mod preload;
 mod program;
+mod progress;
 mod ps;
 mod publish;
 mod run;

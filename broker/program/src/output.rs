@@ -16,9 +16,14 @@ pub(super) fn be_quiet() {
     IS_QUIET.store(true, Ordering::Relaxed);
 }
 
+/// Whether notes are left out.
+pub(super) fn is_quiet() -> bool {
+    IS_QUIET.load(Ordering::Relaxed)
+}
+
 /// Writes a note to standard error, unless the user wants none.
 pub(super) fn say(message: &str) {
-    if !IS_QUIET.load(Ordering::Relaxed) {
+    if !is_quiet() {
         complain(message);
     }
 }

@@ -11,7 +11,9 @@ use super::{
 use anyhow::Context;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::ffi::OsString;
 use std::io::{self, Write};
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use topobroker::hwloc::{BUILT_WITH, library_version};
 
@@ -89,14 +91,14 @@ pub fn main() -> ExitCode {
         Ok(Some(code)) => return code,
         Err(error) => return exit(Err(error)),
     }
-    let all = with_groups(examples::with_examples(program()));
+    // It is never dropped: that takes a tenth of the instructions of a short command.
+    let mut all = ManuallyDrop::new(if asks_for_help(&words) { with_help() } else { program() });
     let words = command_words::marked(words, &all);
     let path = command_words::path(&words, &all);
-    let hwloc_name = command_words::hwloc_name(&words);
-    let parsed = all.try_get_matches_from(&words);
+    let parsed = all.try_get_matches_from_mut(&words);
     let program = match parsed.and_then(|found| Program::from_arg_matches(&found)) {
         Ok(program) => program,
-        Err(usage) => return exit(told(&usage, &path, hwloc_name)),
+        Err(usage) => return exit(told(usage, &words, &path)),
     };
     if let Err(error) = signals::outlive_full_files() {
         return exit(Err(error.into()));
@@ -132,7 +134,7 @@ pub fn main() -> ExitCode {
         Command::Export(export) => export.run(),
         Command::Diff(diff) => diff.run(),
         Command::Patch(patch) => patch.run(),
-        Command::Help(help) => help.run(with_groups(examples::with_examples(self::program()))),
+        Command::Help(help) => help.run(with_help()),
         Command::Manual(manual) => manual.run(Program::command()),
         Command::Completions(completions) => completions.run(),
     })
@@ -141,6 +143,17 @@ pub fn main() -> ExitCode {
 /// The program as clap knows it.
 pub(crate) fn program() -> clap::Command {
     Program::command()
+}
+
+/// Whether the help may be asked for: the word may also be one of a command that is to be run.
+fn asks_for_help(words: &[OsString]) -> bool {
+    words.iter().any(|word| ["-h", "--help"].iter().any(|help| word == help))
+}
+
+/// The program with all that its help has. It is made only if it is printed, because it takes longer than most
+/// commands do.
+fn with_help() -> clap::Command {
+    with_groups(examples::with_examples(program()))
 }
 
 fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {
@@ -156,27 +169,33 @@ fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {
 
 /// Prints the message of clap: help to standard output, a usage error to standard error. The version begins
 /// with that of hwloc if the command has a name of hwloc's.
-fn told(error: &clap::Error, command: &str, hwloc_name: Option<&str>) -> anyhow::Result<ExitCode> {
-    if error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        complain(&usage::message(error, command));
-        return Ok(ExitCode::from(2));
-    }
-    let (is_version, version) = (error.kind() == ErrorKind::DisplayVersion, library_version());
-    let mut printed = Ok(());
-    if let Some(name) = hwloc_name.filter(|_| is_version) {
-        printed = writeln!(io::stdout(), "{name} {version}");
-    }
-    printed = printed.and_then(|()| error.print());
-    if is_version {
-        let line = format!("hwloc {version} (built with {BUILT_WITH})");
-        printed = printed.and_then(|()| writeln!(io::stdout(), "{line}"));
-    }
-    let printed = printed.and_then(|()| io::stdout().flush());
+fn told(error: clap::Error, words: &[OsString], command: &str) -> anyhow::Result<ExitCode> {
+    use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
+    let printed = match error.kind() {
+        DisplayHelp => error.print(),
+        DisplayHelpOnMissingArgumentOrSubcommand => {
+            with_help().try_get_matches_from(words).map_or_else(|help| help.print(), |_| Ok(()))
+        }
+        DisplayVersion => print_version(&error, words),
+        _ => {
+            complain(&usage::message(&error, command));
+            return Ok(ExitCode::from(2));
+        }
+    };
     if error.use_stderr() {
         return Ok(ExitCode::from(2));
     }
-    printed.context(output::STANDARD_OUTPUT)?;
+    printed.and_then(|()| io::stdout().flush()).context(output::STANDARD_OUTPUT)?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn print_version(own: &clap::Error, words: &[OsString]) -> io::Result<()> {
+    let version = library_version();
+    if let Some(name) = command_words::hwloc_name(words) {
+        writeln!(io::stdout(), "{name} {version}")?;
+    }
+    own.print()?;
+    writeln!(io::stdout(), "hwloc {version} (built with {BUILT_WITH})")
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

@@ -165,18 +165,20 @@ impl NamedLevel {
             LevelBy::Type(name) => name.matches(object),
             LevelBy::Depth(_) => true,
         };
-        let passes = match (&self.filter, object.attributes()) {
-            (Filter::All, _) => true,
-            (Filter::Subtype(kind), _) => {
+        let passes = || match &self.filter {
+            Filter::All => true,
+            Filter::Subtype(kind) => {
                 object.subtype().is_some_and(|it| it.eq_ignore_ascii_case(kind))
             }
-            (Filter::Pci { vendor, device }, Attributes::Pci(pci)) => {
-                vendor.is_none_or(|id| id == pci.vendor_id)
-                    && device.is_none_or(|id| id == pci.device_id)
-            }
-            (Filter::Pci { .. }, _) => false,
+            Filter::Pci { vendor, device } => match object.attributes() {
+                Attributes::Pci(pci) => {
+                    vendor.is_none_or(|id| id == pci.vendor_id)
+                        && device.is_none_or(|id| id == pci.device_id)
+                }
+                _ => false,
+            },
         };
-        of_kind && passes
+        of_kind && passes()
     }
 }
 

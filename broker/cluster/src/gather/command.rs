@@ -5,8 +5,8 @@ use super::error::GatherError;
 use super::run_command::{Limits, run_command};
 use parking_lot::{Condvar, Mutex};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 
 /// How commands are run.
@@ -35,9 +35,14 @@ pub fn node_of_host(host: &str) -> &str {
 
 /// Asks nodes, until all have answered or `interrupted` is set. Of a class that is not known, one
 /// node tells its whole topology; others that are asked at the same time tell only their class, and
-/// then what differs.
+/// then what differs. Each answer is counted in `answered`.
 #[must_use]
-pub fn run_on(hosts: &[String], commands: &Commands, interrupted: &AtomicBool) -> Gathering {
+pub fn run_on(
+    hosts: &[String],
+    commands: &Commands,
+    interrupted: &AtomicBool,
+    answered: &AtomicUsize,
+) -> Gathering {
     let job = |host: &String| Job {
         host: host.clone(),
         tries: commands.retries,
@@ -64,6 +69,7 @@ pub fn run_on(hosts: &[String], commands: &Commands, interrupted: &AtomicBool) -
             scope.spawn(|| {
                 while let Some(job) = work.next(interrupted) {
                     work.ask(job, commands, interrupted);
+                    answered.fetch_add(1, Relaxed);
                 }
             });
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
 use topobroker_cluster::PreparedNode;
 use topobroker_cluster::gather::{
@@ -154,7 +154,8 @@ fn asked(folder: &Path, of_n1: &str) -> (Gathered, usize) {
     );
     let commands = Commands { template, at_once: 2, time_out: Duration::from_secs(30), retries: 2 };
     let hosts = ["n2".to_owned(), "n1".to_owned()];
-    let gathered = run_on(&hosts, &commands, &AtomicBool::new(false)).finish(&hosts);
+    let gathered =
+        run_on(&hosts, &commands, &AtomicBool::new(false), &AtomicUsize::new(0)).finish(&hosts);
     (gathered, fs::read_to_string(count).unwrap().lines().count())
 }
 

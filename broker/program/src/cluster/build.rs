@@ -3,6 +3,7 @@
 use super::above::Above;
 use super::output_file::OutputFile;
 use crate::output::complain;
+use crate::progress::Progress;
 use crate::unpacked::{Unpacked, is_saved_root};
 use anyhow::{Context, bail};
 use clap::Args;
@@ -76,8 +77,10 @@ impl Build {
                 node => cluster.add(GroupId::CLUSTER, node?)?,
             }
         }
+        let progress = Progress::of("nodes are read", found.files.len());
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         prepare_all(&found.files, threads, |number, prepared| {
+            progress.step();
             let nodes = match prepared {
                 Err(error) if self.skip_unreadable => {
                     complain(&format!("{}; left out", with_causes(&error)));
@@ -92,6 +95,7 @@ impl Build {
             }
             Ok::<(), ClusterError>(())
         })?;
+        drop(progress);
         above.add_to(&mut cluster)?;
         self.file.write(cluster)?;
         Ok(ExitCode::SUCCESS)

@@ -4,6 +4,7 @@ use super::above::Above;
 use super::output_file::OutputFile;
 use super::this_node::ThisNode;
 use crate::output::{complain, whole_message};
+use crate::progress::Progress;
 use crate::signals::Signals;
 use anyhow::{Context, bail};
 use clap::Args;
@@ -77,7 +78,10 @@ impl Gather {
             self.file.check()?;
             self.file.check_inputs(above.files())?;
             let interrupted = Signals::flag().context("catching signals")?;
-            let gathering = run_on(&hosts, &self.commands(template)?, &interrupted);
+            let progress = Progress::of("nodes are asked", hosts.len());
+            let commands = self.commands(template)?;
+            let gathering = run_on(&hosts, &commands, &interrupted, progress.done());
+            drop(progress);
             if interrupted.load(Ordering::Relaxed) {
                 bail!("interrupted: nothing is written");
             }

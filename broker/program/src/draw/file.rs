@@ -3,6 +3,7 @@
 #[cfg(feature = "png")]
 use super::png::png;
 use crate::output;
+use crate::progress::Progress;
 use anyhow::bail;
 use clap::{Args, ValueEnum};
 use std::io::{IsTerminal, stdout};
@@ -84,6 +85,7 @@ impl PictureFile {
 
     /// Writes a picture.
     pub(crate) fn write(&self, picture: &Picture) -> anyhow::Result<ExitCode> {
+        let progress = Progress::of("the picture is drawn", 0);
         let bytes = match self.format()? {
             Format::Svg => svg(picture).into_bytes(),
             Format::Html => html(picture).into_bytes(),
@@ -97,6 +99,7 @@ impl PictureFile {
             Format::Tikz => tikz(picture).into_bytes(),
             Format::Ascii => ascii(picture, lines()).into_bytes(),
         };
+        drop(progress);
         output::write(self.file(), &bytes, self.force)
     }
 }
