@@ -280,7 +280,7 @@ fn numbers_that_make_no_sense_are_refused() {
             1,
             "not a number from 1 to 131072",
         ),
-        ("run -i PU:2 -- \"$0\" job add a -n 0 --map-by core", 2, "0 is not in"),
+        ("run -i PU:2 -- \"$0\" job add a -n 0 --map-by core", 2, "expected 1 or more"),
         ("run -i PU:2 -- \"$0\" job add a --ranks /dev/null", 1, "names no ranks"),
         ("run -i PU:2 -- \"$0\" job add a -n 2", 1, "add --map-by"),
         ("calc -i 'core:2 pu:2' --no-smt=99 all", 1, "cores have 2 PUs at most"),

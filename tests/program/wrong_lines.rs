@@ -19,7 +19,7 @@ const WRONG: &[(&str, &str)] = &[
     ("daemon", "`topobroker serve` is the daemon of a node; `topobroker publish` publishes once"),
     ("server", "`topobroker serve` is the daemon of a node; `topobroker publish` publishes once"),
     ("kill", "`topobroker unpublish` takes back what was published; a daemon ends by SIGTERM"),
-    ("help nosuch", "no command is named 'nosuch'"),
+    ("help nosuch", "no command and no topic is named 'nosuch'; topics are keys"),
     ("jobs", "no command is named 'jobs': `topobroker job list`"),
     ("job lst", "no command is named 'lst'; did you mean 'list'?"),
     ("job create a", "no command is named 'create': `topobroker job add NAME`"),
