@@ -1,7 +1,12 @@
 //! Gives boxes their places: memory above, children below in rows, I/O at the right.
+//!
+//! Boxes that are alike have one shape: their sizes follow from what is in them, and not from the digits of their
+//! indexes.
 
+use crate::flow::{self, Form, Places};
 use crate::picture::{Block, BoxKind, Dash, Frame, Line, Picture, Units};
 use crate::shape::NestedBox;
+use crate::text_size::TextSizes;
 
 /// Places a box with all that is in it, and the legend below.
 pub(crate) fn arrange(
@@ -10,7 +15,7 @@ pub(crate) fn arrange(
     legend: Vec<NestedBox>,
     units: Units,
 ) -> Picture {
-    let whole = Placed::new(shape, units);
+    let whole = best(shape, units);
     let mut picture = Picture { title: title.to_owned(), ..Picture::default() };
     let (gap_x, gap_y) = (units.gap.0, units.gap.1.max(1));
     whole.put(&mut picture, (gap_x, gap_y), None, units);
@@ -18,8 +23,9 @@ pub(crate) fn arrange(
     let widest = width.max(90 * units.letter);
     // The legend flows from left to right.
     let (mut x, mut y, mut row) = (gap_x, height, 0);
+    let sizes = TextSizes::default();
     for entry in legend {
-        let entry = Placed::new(entry, units);
+        let entry = Placed::new(entry, &sizes, Form::PAGE, units);
         if x > gap_x && x + entry.width + gap_x > widest {
             (x, y, row) = (gap_x, y + row + gap_y, 0);
         }
@@ -33,6 +39,20 @@ pub(crate) fn arrange(
     picture
 }
 
+/// The arrangement whose form is the most like a page. What is in the outermost box is wider or higher for that: two
+/// packages beside each other are a page if each is high.
+fn best(shape: NestedBox, units: Units) -> Placed {
+    let sizes = TextSizes::of(&shape, units);
+    let inner = [Form::PAGE, Form::HIGH, Form::HIGHER, Form::WIDE];
+    let arranged = inner.map(|form| Placed::new(shape.clone(), &sizes, form, units));
+    let cost = |it: &Placed| Form::PAGE.cost(it.width, it.height, it.filled(), units);
+    let [first, others @ ..] = arranged;
+    others.into_iter().fold(first, |best, other| {
+        // By a tenth better, so that the usual one stays.
+        if cost(&other) * 10 < cost(&best) * 9 { other } else { best }
+    })
+}
+
 /// A box whose size is known, with the places of its parts in it.
 struct Placed {
     shape: NestedBox,
@@ -40,53 +60,49 @@ struct Placed {
     height: u32,
     /// Height of what is drawn as a box: caches do not enclose what is below them.
     own_height: u32,
+    /// Of a bridge: whether what is behind it is in several columns.
+    is_bus: bool,
     parts: Vec<(u32, u32, Placed)>,
 }
 
 /// Letters on the line between a bridge and what is below it.
 const LINK_LETTERS: u32 = 7;
 
+/// What is at the right of less than so many lines is still in one column.
+const LEAST_LINES: u32 = 16;
+
 impl Placed {
-    fn new(mut shape: NestedBox, units: Units) -> Self {
-        let [memory, children, io] =
-            [&mut shape.memory, &mut shape.children, &mut shape.io].map(|parts| {
-                std::mem::take(parts).into_iter().map(|it| Self::new(it, units)).collect()
-            });
-        if shape.look.kind == BoxKind::Bridge {
-            return Self::bridge(shape, io, units);
-        }
-        let longest = shape.look.text.iter().map(|line| letters(line)).max().unwrap_or(0);
-        let lines = u32::try_from(shape.look.text.len()).unwrap_or(u32::MAX);
+    fn new(mut shape: NestedBox, sizes: &TextSizes, form: Form, units: Units) -> Self {
+        shape.look.cut();
+        let io = std::mem::take(&mut shape.io);
+        let [memory, children] = [&mut shape.memory, &mut shape.children].map(|parts| {
+            let parts = std::mem::take(parts).into_iter();
+            parts.map(|it| Self::new(it, sizes, form, units)).collect::<Vec<_>>()
+        });
         let (pad_x, pad_y) = units.pad;
-        let text_width = longest.saturating_mul(units.letter) + 2 * pad_x;
-        let own_height = lines.saturating_mul(units.line) + 2 * pad_y;
-        let (width, height) = (text_width, own_height);
-        let mut placed = Self { shape, width, height, own_height, parts: Vec::new() };
-        let is_bar = placed.shape.look.kind == BoxKind::Cache;
-        let (left, inner) = if is_bar { (0, 0) } else { (pad_x, pad_y) };
-        // Below the text.
-        let mut y =
-            if is_bar { own_height + units.gap.1 } else { own_height - pad_y + units.gap.1.min(3) };
+        let text = sizes.size(&shape.look, units);
+        let (width, height) = (text.0 + 2 * pad_x, text.1 + 2 * pad_y);
+        let mut placed =
+            Self { shape, width, height, own_height: height, is_bus: false, parts: Vec::new() };
         if memory.is_empty() && children.is_empty() && io.is_empty() {
             return placed;
         }
-        let below = |(width, height): (u32, u32), y: &mut u32, placed: &mut Self| {
-            placed.width = placed.width.max(left + width + left);
-            *y += height + units.gap.1;
-        };
-        let (rows, size) = rows(memory, units);
-        placed.take(rows, (left, y));
+        let is_bar = placed.is_bar();
+        let (left, inner) = if is_bar { (0, 0) } else { (pad_x, pad_y) };
+        // Below the text.
+        let mut y = if is_bar { height + units.gap.1 } else { height - pad_y + units.gap.1.min(3) };
+        let size = placed.put_rows(memory, Form::WIDEST, (left, y), units);
         if size.1 > 0 {
-            below(size, &mut y, &mut placed);
+            placed.width = placed.width.max(left + size.0 + left);
+            y += size.1 + units.gap.1;
         }
-        let (rows, size) = rows_of(children, placed.width - 2 * left, units);
-        placed.take(rows, (left, y));
-        let (column, io_size) = column(io, units);
+        let size = placed.put_rows(children, form, (left, y), units);
         let io_left = if size.0 > 0 { left + size.0 + 2 * units.gap.0 } else { left };
-        placed.take(column, (io_left, y));
+        let (io, places) = Self::all_beside(&io, size.1, sizes, form, units);
+        let io_size = placed.take(io, places, (io_left, y));
         let right = if io_size.0 > 0 { io_left - left + io_size.0 } else { size.0 };
-        below((right, size.1.max(io_size.1)), &mut y, &mut placed);
-        placed.height = y - units.gap.1 + inner;
+        placed.width = placed.width.max(left + right + left);
+        placed.height = y + size.1.max(io_size.1) + inner;
         if !is_bar {
             placed.own_height = placed.height;
         }
@@ -94,37 +110,143 @@ impl Placed {
         placed
     }
 
-    /// A small square with what is behind it at its right.
-    fn bridge(shape: NestedBox, io: Vec<Self>, units: Units) -> Self {
+    /// Devices and bridges in columns as high as what they are beside; higher if they would be wider than a screen.
+    fn all_beside(
+        io: &[NestedBox],
+        height: u32,
+        sizes: &TextSizes,
+        form: Form,
+        units: Units,
+    ) -> (Vec<Self>, Places) {
+        let mut limit = height.max(LEAST_LINES * units.line);
+        loop {
+            let parts = io.iter().map(|it| Self::beside(it.clone(), limit, sizes, form, units));
+            let parts: Vec<Self> = parts.collect();
+            let places = flow::columns(&self::sizes(&parts), limit, units);
+            let (wide, high) = places.1;
+            // What is in one column gets no narrower.
+            if Form::SCREEN.has(wide, high.max(height), units) || high * 2 < limit {
+                return (parts, places);
+            }
+            limit += limit / 2;
+        }
+    }
+
+    /// A device, or a bridge with all that is behind it, not higher than `limit` if that can be.
+    fn beside(
+        mut shape: NestedBox,
+        limit: u32,
+        sizes: &TextSizes,
+        form: Form,
+        units: Units,
+    ) -> Self {
+        if shape.look.kind != BoxKind::Bridge {
+            return Self::new(shape, sizes, form, units);
+        }
+        let behind = std::mem::take(&mut shape.io).into_iter();
+        let behind = behind.map(|it| Self::beside(it, limit, sizes, form, units)).collect();
+        Self::bridge(shape, behind, limit, units)
+    }
+
+    /// A small square with what is behind it at its right; below it, if that is in several columns.
+    fn bridge(shape: NestedBox, behind: Vec<Self>, limit: u32, units: Units) -> Self {
         let side = (units.letter.max(units.line) * 2 / 3).max(1);
-        let (width, height) = if units.letter == 1 { (1, 1) } else { (side, side) };
-        let (column, size) = column(io, units);
+        let side = if units.letter == 1 { 1 } else { side };
         let gap = LINK_LETTERS * units.letter;
+        let spaced = Units { gap: (gap, units.gap.1), ..units };
         let mut placed = Self {
             shape,
-            width: width + if size.0 > 0 { gap + size.0 } else { 0 },
-            height: height.max(size.1),
-            own_height: height,
+            width: side,
+            height: side,
+            own_height: side,
+            is_bus: false,
             parts: Vec::new(),
         };
-        placed.take(column, (width + gap, 0));
+        let size = placed.put_columns(behind, limit, (side + gap, 0), spaced);
+        placed.is_bus = placed.parts.iter().any(|(x, _, _)| *x > side + gap);
+        let top = if placed.is_bus { side + units.gap.1.max(1) } else { 0 };
+        placed.parts.iter_mut().for_each(|(_, y, _)| *y += top);
+        placed.width = side + if size.0 > 0 { gap + size.0 } else { 0 };
+        placed.height = side.max(top + size.1);
         placed
     }
 
+    fn kind(&self) -> BoxKind {
+        self.shape.look.kind
+    }
+
     fn is_bridge(&self) -> bool {
-        self.shape.look.kind == BoxKind::Bridge
+        self.kind() == BoxKind::Bridge
     }
 
-    fn take(&mut self, parts: Vec<(u32, u32, Self)>, (left, top): (u32, u32)) {
-        self.parts.extend(parts.into_iter().map(|(x, y, part)| (left + x, top + y, part)));
+    fn is_bar(&self) -> bool {
+        self.kind() == BoxKind::Cache
     }
 
-    /// One part alone is as wide as the box that it is in.
+    /// Takes parts in rows; what is left out of a row stays where it is. Returns the size of all.
+    fn put_rows(
+        &mut self,
+        mut parts: Vec<Self>,
+        form: Form,
+        at: (u32, u32),
+        units: Units,
+    ) -> (u32, u32) {
+        make_alike(&mut parts, units);
+        let is_folded = parts.iter().any(|part| part.kind() == BoxKind::More);
+        let places = match is_folded {
+            true => flow::row_or_column(&sizes(&parts), form, units),
+            false => flow::rows(&sizes(&parts), form, units),
+        };
+        self.take(parts, places, at)
+    }
+
+    /// Takes parts in columns that are not higher than `limit`. Returns the size of all.
+    fn put_columns(
+        &mut self,
+        parts: Vec<Self>,
+        limit: u32,
+        at: (u32, u32),
+        units: Units,
+    ) -> (u32, u32) {
+        let places = flow::columns(&sizes(&parts), limit, units);
+        self.take(parts, places, at)
+    }
+
+    fn take(
+        &mut self,
+        parts: Vec<Self>,
+        (places, size): Places,
+        (left, top): (u32, u32),
+    ) -> (u32, u32) {
+        let placed = parts.into_iter().zip(places);
+        self.parts.extend(placed.map(|(part, (x, y))| (left + x, top + y, part)));
+        size
+    }
+
+    /// The area of the boxes that have a colour, or nothing in them.
+    fn filled(&self) -> u64 {
+        let is_white = matches!(self.kind(), BoxKind::Machine | BoxKind::Group | BoxKind::Cache);
+        match self.parts.is_empty() || !(is_white || self.is_bridge()) {
+            true => u64::from(self.width) * u64::from(self.height),
+            false => self.parts.iter().map(|(_, _, part)| part.filled()).sum(),
+        }
+    }
+
+    /// Makes it as large as those that are alike.
+    fn grow(&mut self, (width, height): (u32, u32), units: Units) {
+        self.width = width;
+        self.height = height;
+        if !self.is_bar() && !self.is_bridge() {
+            self.own_height = height;
+        }
+        self.widen(units);
+    }
+
+    /// A cache that is alone is as wide as the box that it is in, or as the cache above it.
     fn widen(&mut self, units: Units) {
-        let is_bar = self.shape.look.kind == BoxKind::Cache;
-        let room = if is_bar { self.width } else { self.width - 2 * units.pad.0 };
+        let room = if self.is_bar() { self.width } else { self.width - 2 * units.pad.0 };
         if let [(_, _, part)] = self.parts.as_mut_slice()
-            && !part.is_bridge()
+            && part.is_bar()
             && part.width < room
         {
             part.width = room;
@@ -141,34 +263,41 @@ impl Placed {
             if self.is_bridge() {
                 let to = (x + left, y + below + part.port(units));
                 let from = (x + width, place.middle().1);
-                let bend = from.0 + units.letter;
-                let mut line = |from, to, text: Option<String>| {
-                    picture.lines.push(Line {
-                        from,
-                        to,
-                        bow: 0,
-                        dash: Dash::Solid,
-                        text,
-                        label: None,
-                    });
-                };
-                if from.1 == to.1 {
-                    line(from, to, part.shape.link.clone());
-                } else {
-                    line(from, (bend, from.1), None);
-                    line((bend, from.1), (bend, to.1), None);
-                    line((bend, to.1), to, part.shape.link.clone());
-                }
+                self.link(picture, from, to, part, units);
             }
             part.put(picture, (x + left, y + below), Some(number), units);
         }
     }
 
+    /// The line from this bridge to what is behind it.
+    fn link(
+        &self,
+        picture: &mut Picture,
+        from: (u32, u32),
+        to: (u32, u32),
+        part: &Self,
+        units: Units,
+    ) {
+        let mut line = |from, to, text: Option<String>| {
+            let dash = Dash::Solid;
+            picture.lines.push(Line { from, to, bow: 0, dash, text, label: None });
+        };
+        let text = part.shape.link.clone();
+        if from.1 == to.1 && !self.is_bus {
+            return line(from, to, text);
+        }
+        // Lines of a column leave the one above it where the gap in front of the column begins.
+        let bend = to.0 + units.letter - LINK_LETTERS * units.letter;
+        line(from, (bend, from.1), None);
+        line((bend, from.1), (bend, to.1), None);
+        line((bend, to.1), to, text);
+    }
+
     /// How far below its top the box itself is: a bridge is beside the first box behind it.
     fn head(&self, units: Units) -> u32 {
         match self.parts.first() {
-            Some((_, _, part)) if self.is_bridge() => {
-                part.port(units).saturating_sub(self.own_height / 2)
+            Some((_, below, part)) if self.is_bridge() && !self.is_bus => {
+                (below + part.port(units)).saturating_sub(self.own_height / 2)
             }
             _ => 0,
         }
@@ -183,94 +312,26 @@ impl Placed {
     }
 }
 
-fn letters(line: &str) -> u32 {
-    u32::try_from(line.chars().count()).unwrap_or(u32::MAX).min(400)
+fn sizes(parts: &[Placed]) -> Vec<(u32, u32)> {
+    parts.iter().map(|part| (part.width, part.height)).collect()
 }
 
-type Rows = (Vec<(u32, u32, Placed)>, (u32, u32));
-
-/// Parts in one row, or in several if they are many.
-fn rows(parts: Vec<Placed>, units: Units) -> Rows {
-    let columns = parts.len().min(8);
-    in_columns(parts, columns, units)
-}
-
-/// Parts in as many columns as give about the form of a page, in a box that is `room` wide at least.
-fn rows_of(parts: Vec<Placed>, room: u32, units: Units) -> Rows {
-    let sizes: Vec<(u32, u32)> = parts.iter().map(|part| (part.width, part.height)).collect();
-    let is_folded = parts.iter().any(|part| part.shape.look.kind == BoxKind::More);
-    let columns = if is_folded { parts.len() } else { columns(&sizes, room, units) };
-    in_columns(parts, columns, units)
-}
-
-fn in_columns(mut parts: Vec<Placed>, columns: usize, units: Units) -> Rows {
-    align(&mut parts, columns, units);
-    let (mut x, mut y, mut row, mut width) = (0, 0, 0, 0);
-    let mut placed = Vec::with_capacity(parts.len());
-    for (number, part) in parts.into_iter().enumerate() {
-        if number > 0 && number % columns.max(1) == 0 {
-            (x, y, row) = (0, y + row + units.gap.1, 0);
+/// Neighbours of a kind that are of about one size get the same size.
+fn make_alike(parts: &mut [Placed], units: Units) {
+    let is_about = |one: u32, other: u32| one.min(other) * 2 >= one.max(other);
+    let mut rest = parts;
+    while let Some(first) = rest.first() {
+        let (kind, size) = (first.kind(), (first.width, first.height));
+        let is_alike = |it: &&Placed| {
+            it.kind() == kind && is_about(it.width, size.0) && is_about(it.height, size.1)
+        };
+        let count = rest.iter().take_while(is_alike).count().max(1);
+        let (run, others) = rest.split_at_mut(count);
+        let width = run.iter().map(|it| it.width).max().unwrap_or(0);
+        let height = run.iter().map(|it| it.height).max().unwrap_or(0);
+        if kind != BoxKind::Bridge {
+            run.iter_mut().for_each(|it| it.grow((width, height), units));
         }
-        let (left, wide) = (x, part.width);
-        row = row.max(part.height);
-        placed.push((left, y, part));
-        width = width.max(left + wide);
-        x = left + wide + units.gap.0;
+        rest = others;
     }
-    (placed, (width, y + row))
-}
-
-/// Parts of a column that are of one kind are equally wide.
-fn align(parts: &mut [Placed], columns: usize, units: Units) {
-    let kind = parts.first().map(|part| part.shape.look.kind);
-    let is_other =
-        |part: &Placed| Some(part.shape.look.kind) != kind && part.shape.look.kind != BoxKind::More;
-    if kind == Some(BoxKind::Bridge) || parts.iter().any(is_other) {
-        return;
-    }
-    for column in 0..columns.min(parts.len()) {
-        let of_column = || (column..).step_by(columns);
-        let widest = of_column().map_while(|it| parts.get(it)).map(|it| it.width).max();
-        for number in of_column().take_while(|it| *it < parts.len()).collect::<Vec<_>>() {
-            if let (Some(part), Some(widest)) = (parts.get_mut(number), widest) {
-                part.width = widest;
-                part.widen(units);
-            }
-        }
-    }
-}
-
-fn column(parts: Vec<Placed>, units: Units) -> Rows {
-    in_columns(parts, 1, units)
-}
-
-/// The number of columns by which boxes of these sizes fill about the form of a page, with few places left
-/// empty. Up to three are in one row or column.
-fn columns(sizes: &[(u32, u32)], room: u32, units: Units) -> usize {
-    /// Width to height of a page, in thousandths.
-    const FORM: u64 = 1600;
-    let count = sizes.len().max(1);
-    let (widest, highest) =
-        sizes.iter().fold((1, 1), |(width, height), size| (size.0.max(width), size.1.max(height)));
-    let wide = u64::from(widest + units.gap.0);
-    // Letters are half as wide as high.
-    let high = u64::from(highest + units.gap.1) * if units.letter == 1 { 2 } else { 1 };
-    let form = |columns: usize| {
-        let rows = count.div_ceil(columns);
-        (columns as u64 * wide).max(room.into()) * 1000 / (rows as u64 * high)
-    };
-    // What is wide already is filled, with as few columns as need no more rows.
-    let fill = usize::try_from(u64::from(room) / wide).unwrap_or(count).clamp(1, count);
-    if form(fill) >= FORM {
-        return count.div_ceil(count.div_ceil(fill));
-    }
-    let cost = |columns: usize| {
-        let form = form(columns);
-        let off = if form > FORM { form * 1000 / FORM } else { FORM * 1000 / form.max(1) };
-        let places = count.div_ceil(columns) * columns;
-        let empty = (places - count) as u64 * 1000 / places as u64;
-        off * (1000 + empty)
-    };
-    let candidates = if count <= 3 { vec![1, count] } else { (fill..=count.min(512)).collect() };
-    candidates.into_iter().min_by_key(|columns| cost(*columns)).unwrap_or(1)
 }

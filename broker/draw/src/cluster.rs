@@ -39,7 +39,8 @@ pub fn cluster(
         legend.push(coloured(text, class.into()));
     }
     let title = format!("Cluster of {} nodes", cluster.node_count());
-    Ok(arrange(&title, shape, legend, units))
+    let picture = arrange(&title, shape, legend, units);
+    Ok(Picture { hint: "n007, leaf3, class 2", ..picture })
 }
 
 /// The first node of each class, and how many there are.

@@ -7,7 +7,7 @@ use crate::svg::{escaped, svg};
 /// nothing.
 #[must_use]
 pub fn html(picture: &Picture) -> String {
-    let title = escaped(&picture.title);
+    let (title, hint) = (escaped(&picture.title), picture.hint);
     let (style, script) = (include_str!("html/page.css"), include_str!("html/page.js"));
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -17,7 +17,7 @@ pub fn html(picture: &Picture) -> String {
          <title>{title}</title>\n<style>\n{style}</style>\n</head>\n<body>\n\
          <header><h1>{title}</h1>\n\
          <form role=\"search\"><label>Find <input id=\"find\" type=\"search\" \
-         placeholder=\"rank 3, PU L#7, P#12, 01:00.0, mlx5_0\"></label>\n\
+         placeholder=\"{hint}\"></label>\n\
          <output id=\"count\" aria-live=\"polite\"></output></form>\n\
          <button id=\"smaller\" aria-label=\"zoom out\">-</button>\n\
          <button id=\"larger\" aria-label=\"zoom in\">+</button>\n\

@@ -14,8 +14,10 @@
 mod arrange;
 mod ascii;
 mod cluster;
+mod flow;
 mod fold;
 mod html;
+mod left_out;
 mod legend;
 mod links;
 mod node;
@@ -24,6 +26,7 @@ mod pdf;
 mod picture;
 mod shape;
 mod svg;
+mod text_size;
 mod tikz;
 
 pub use ascii::{Lines, ascii};

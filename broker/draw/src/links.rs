@@ -15,6 +15,7 @@ pub fn links(links: &Links<'_>, units: Units) -> Picture {
     let host = links.topology().root().info("HostName");
     let mut picture = Picture {
         title: host.map_or("Links of a node".to_owned(), |host| format!("Links of {host}")),
+        hint: "cuda0, mlx5_0, NVSwitch",
         ..Picture::default()
     };
     let places = put_vertices(&mut picture, &rows, links, units);
@@ -82,14 +83,17 @@ fn put_vertices(
     links: &Links<'_>,
     units: Units,
 ) -> BTreeMap<VertexId, Frame> {
-    let text = |vertex: VertexId| {
+    let look = |vertex: VertexId| {
         let name = links.name(vertex).into_owned();
-        let kind = links.vertex(vertex).map_or("", |it| it.kind.name());
-        vec![name, kind.to_owned()]
+        let found = links.vertex(vertex).map_or(VertexKind::Remote, |it| it.kind);
+        let text = vec![name, found.name().to_owned()];
+        let mut look = Look { text: text.clone(), ..Look::new(kind(found), text.join(", ")) };
+        look.cut();
+        look
     };
     let width_of = |vertex: VertexId| {
-        let longest = text(vertex).iter().map(|it| it.chars().count()).max().unwrap_or(0);
-        u32::try_from(longest).unwrap_or(400).min(400) * units.letter + 2 * units.pad.0
+        let longest = look(vertex).text.iter().map(|it| it.chars().count()).max().unwrap_or(0);
+        u32::try_from(longest).unwrap_or(0) * units.letter + 2 * units.pad.0
     };
     let gap = units.gap.0 + 2 * units.letter;
     let width_of_row = |row: &Vec<VertexId>| row.iter().map(|it| width_of(*it) + gap).sum::<u32>();
@@ -108,9 +112,7 @@ fn put_vertices(
         for vertex in row {
             let place = Frame { x, y, width: width_of(*vertex), height };
             places.insert(*vertex, place);
-            let text = text(*vertex);
-            let kind = kind(links.vertex(*vertex).map_or(VertexKind::Remote, |it| it.kind));
-            let look = Look { text: text.clone(), ..Look::new(kind, text.join(", ")) };
+            let look = look(*vertex);
             picture.blocks.push(Block { place, look, parent: None });
             x += place.width + gap + slack;
         }

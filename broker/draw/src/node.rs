@@ -73,7 +73,8 @@ pub fn node(topology: Topology<'_>, options: &NodeOptions<'_>, units: Units) -> 
     let host = topology.root().info("HostName");
     let title = host.map_or("Topology of a node".to_owned(), |host| format!("Topology of {host}"));
     let legend = if options.no_legend { Vec::new() } else { drawing.legend(host, &shape) };
-    arrange(&title, shape, legend, units)
+    let picture = arrange(&title, shape, legend, units);
+    Picture { hint: "rank 3, PU L#7, P#12, 01:00.0, mlx5_0", ..picture }
 }
 
 struct Drawing<'d> {
@@ -94,6 +95,7 @@ impl Drawing<'_> {
         let mut shape = NestedBox::new(kind(object), self.label(object));
         shape.look.text = self.text(object);
         shape.likeness = likeness(object);
+        shape.model = model(object);
         shape.look.details = details(object);
         self.mark(object, &mut shape);
         let all = |kind| object.children_of_kind(kind).map(|child| self.shape(child));
@@ -307,6 +309,14 @@ fn likeness(object: Object<'_>) -> String {
         _ => {}
     }
     likeness
+}
+
+/// What devices of one kind have in common.
+fn model(object: Object<'_>) -> String {
+    match object.attributes() {
+        Attributes::OsDevice { .. } => with_subtype(object),
+        _ => likeness(object),
+    }
 }
 
 /// Facts of an object, a line for each.

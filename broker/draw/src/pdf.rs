@@ -1,6 +1,6 @@
 //! PDF, for documents and printers.
 
-use crate::palette;
+use crate::palette::{self, Mode};
 use crate::picture::{Block, Dash, Line, Picture, Units};
 use pdf_writer::{Content, Name, Pdf, Rect, Ref, Str};
 
@@ -38,11 +38,7 @@ pub fn pdf(picture: &Picture) -> Vec<u8> {
 }
 
 fn draw_block(drawn: &mut Content, block: &Block) {
-    let colour = match block.look.colour {
-        _ if block.look.marks.hidden => "#e6e6e6",
-        Some(number) => palette::numbered(number),
-        None => palette::of_kind(block.look.kind),
-    };
+    let colour = Mode::Light.of(palette::of(&block.look));
     let [red, green, blue] = parts(colour);
     let place = block.place;
     let [x, y, width, height] = [place.x, place.y, place.width, place.height].map(length);

@@ -5,6 +5,8 @@
 pub struct Picture {
     /// What it shows, in a few words.
     pub title: String,
+    /// What can be looked for in it.
+    pub(crate) hint: &'static str,
     pub(crate) width: u32,
     pub(crate) height: u32,
     /// Each box behind the one that it is in.
@@ -68,6 +70,28 @@ impl Look {
     pub(crate) fn new(kind: BoxKind, label: String) -> Self {
         let text = vec![label.clone()];
         Self { kind, marks: Marks::default(), colour: None, text, label, details: Vec::new() }
+    }
+
+    /// Cuts what is too long to be read, before it is measured: names come from outside.
+    pub(crate) fn cut(&mut self) {
+        const LINES: usize = 12;
+        const DETAILS: usize = 4096;
+        self.text.truncate(LINES);
+        self.text.iter_mut().for_each(|line| cut_after(line, LINE_LETTERS));
+        cut_after(&mut self.label, LABEL_LETTERS);
+        self.details.truncate(DETAILS);
+        self.details.iter_mut().for_each(|line| cut_after(line, LABEL_LETTERS));
+    }
+}
+
+/// Most letters of a line in a box, and of what is said of a box. What is longer ends with an ellipsis.
+const LINE_LETTERS: usize = 80;
+const LABEL_LETTERS: usize = 1000;
+
+fn cut_after(text: &mut String, most: usize) {
+    if let Some((end, _)) = text.char_indices().nth(most) {
+        text.truncate(end);
+        text.push('\u{2026}');
     }
 }
 

@@ -8,6 +8,8 @@ pub(crate) struct NestedBox {
     pub(crate) look: Look,
     /// What it has in common with boxes that are alike.
     pub(crate) likeness: String,
+    /// Of a device, what it has in common with others of its kind: not its name.
+    pub(crate) model: String,
     /// Text of the line to it.
     pub(crate) link: Option<String>,
     /// Above what is in it.
@@ -22,6 +24,7 @@ impl NestedBox {
         Self {
             likeness: label.clone(),
             look: Look::new(kind, label),
+            model: String::new(),
             link: None,
             memory: Vec::new(),
             children: Vec::new(),
@@ -51,5 +54,37 @@ impl NestedBox {
         own == (its.kind, its.marks, its.colour, &other.likeness, &other.link)
             && self.parts().count() == other.parts().count()
             && self.parts().zip(other.parts()).all(|(one, other)| one.is_like(other))
+    }
+
+    /// Whether it is a device, or a bridge with nothing but one device behind it.
+    pub(crate) fn is_device(&self) -> bool {
+        match (self.look.kind, &self.io[..]) {
+            (BoxKind::Pci | BoxKind::Device, []) => true,
+            (BoxKind::Bridge, [behind]) => behind.is_device(),
+            _ => false,
+        }
+    }
+
+    /// Whether another device is the same but for names and addresses.
+    pub(crate) fn is_same_device(&self, other: &Self) -> bool {
+        let own = (self.look.kind, self.look.marks, &self.model, &self.link);
+        own == (other.look.kind, other.look.marks, &other.model, &other.link)
+            && self.parts().count() == other.parts().count()
+            && self.parts().zip(other.parts()).all(|(one, other)| one.is_same_device(other))
+    }
+
+    /// The device behind bridges.
+    pub(crate) fn innermost(mut self) -> Self {
+        match (self.look.kind, self.io.pop()) {
+            (BoxKind::Bridge, Some(mut behind)) => {
+                behind.link = self.link.take();
+                behind.innermost()
+            }
+            (_, Some(other)) => {
+                self.io.push(other);
+                self
+            }
+            (_, None) => self,
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! SVG. The same picture is always the same text.
 
-use crate::palette;
+use crate::palette::{self, Mode};
 use crate::picture::{Block, BoxKind, Dash, Line, Picture, Units};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Writes a picture as SVG, which browsers and programs show without anything else.
@@ -15,7 +16,7 @@ pub fn svg(picture: &Picture) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" role=\"group\" aria-label=\"{0}\">\n<title>{0}</title>\n{1}",
         escaped(&picture.title),
-        style(),
+        style(picture),
     );
     text += "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
     for (number, block) in picture.blocks.iter().enumerate() {
@@ -28,31 +29,79 @@ pub fn svg(picture: &Picture) -> String {
 /// Size of the letters that are as wide as [`Units::PIXELS`] says.
 const FONT_SIZE: &str = "11.6px";
 
-fn style() -> String {
+/// The colours of both modes. Which one is used is up to the system, or to the page that the picture is in, whose
+/// root says so: `data-theme="dark"`.
+fn style(picture: &Picture) -> String {
     let mut text = format!(
         "<defs><pattern id=\"stripes\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">\
-         <path d=\"M0 6L6 0\" stroke=\"#a33\" stroke-width=\"1\"/></pattern></defs>\n\
-         <style>text{{font:{FONT_SIZE} 'DejaVu Sans Mono','Hack',monospace;fill:#111}}\
-         rect{{stroke:#333;stroke-width:1}}.page{{fill:#fff;stroke:none}}\
-         .legend>rect{{stroke:none}}.legend.on>rect{{stroke:#333}}\
-         .more>rect{{stroke-dasharray:2 3}}.l{{fill:none;stroke:#333;stroke-width:1}}\
+         <path d=\"M0 6L6 0\" stroke=\"{}\" stroke-width=\"1\"/></pattern></defs>\n\
+         <style>text{{font:{FONT_SIZE} 'DejaVu Sans Mono','Hack',monospace}}\
+         rect{{stroke-width:1}}\
+         .more>rect{{stroke-dasharray:2 3}}.l{{fill:none;stroke-width:1}}\
          .dashed{{stroke-dasharray:6 3}}.dotted{{stroke-dasharray:2 3}}.thick{{stroke-width:3}}\
-         .mark>rect{{stroke:#b35c00;stroke-width:3}}"
+         .r1>rect{{stroke-dasharray:6 2}}.r2>rect{{stroke-dasharray:2 2}}\
+         .r3>rect{{stroke-dasharray:9 2 2 2}}.mark>rect{{stroke-width:3}}\n",
+        Mode::Light.of(palette::STRIPES)
     );
-    for kind in BoxKind::ALL {
-        let _ = write!(text, ".{}>rect{{fill:{}}}", kind.name(), palette::of_kind(kind));
+    text += &colours(picture, Mode::Light, "");
+    let by_system = colours(picture, Mode::Dark, ":root:not([data-theme=light]) ");
+    let by_page = colours(picture, Mode::Dark, "[data-theme=dark] ");
+    // What is printed is light.
+    text + &format!(
+        "\n@media screen and (prefers-color-scheme:dark){{{by_system}}}\n@media screen{{{by_page}}}\n</style>\n"
+    )
+}
+
+/// The colours of a mode that a picture has. `within` stands before each selector.
+fn colours(picture: &Picture, mode: Mode, within: &str) -> String {
+    let mut text = String::new();
+    let [page, ink, lines, hidden, hidden_ink, mark, stripes] = [
+        palette::PAGE,
+        palette::INK,
+        palette::LINES,
+        palette::HIDDEN,
+        palette::HIDDEN_INK,
+        palette::MARK,
+        palette::STRIPES,
+    ]
+    .map(|pair| mode.of(pair));
+    // Of one colour, one rule.
+    let mut rule = |selectors: &str, what: &str| {
+        let selectors: Vec<String> =
+            selectors.split(',').map(|it| format!("{within}{it}")).collect();
+        let _ = write!(text, "{}{{{what}}}", selectors.join(","));
+    };
+    rule("text", &format!("fill:{ink}"));
+    rule("rect,.l", &format!("stroke:{lines}"));
+    rule(".page,.legend>rect", "stroke:none");
+    rule(".legend.on>rect", &format!("stroke:{lines}"));
+    rule(".page", &format!("fill:{page}"));
+    let looks = || picture.blocks.iter().map(|block| &block.look);
+    for kind in BoxKind::ALL.into_iter().filter(|kind| looks().any(|it| it.kind == *kind)) {
+        let fill = format!("fill:{}", mode.of(palette::of_kind(kind)));
+        rule(&format!(".{}>rect", kind.name()), &fill);
     }
-    for (number, colour) in palette::COLOURS.iter().enumerate() {
-        let _ = write!(text, ".c{number}>rect{{fill:{colour}}}");
+    let used: BTreeSet<usize> =
+        looks().filter_map(|it| it.colour).map(|it| it % palette::COLOURS.len()).collect();
+    for number in used {
+        let fill = format!("fill:{}", mode.of(palette::numbered(number)));
+        rule(&format!(".c{number}>rect"), &fill);
     }
-    text + ".hidden>rect{fill:#e6e6e6;stroke:#aaa}.hidden>text{fill:#5c5c5c}</style>\n"
+    rule(".hidden>rect", &format!("fill:{hidden}"));
+    rule(".hidden>text", &format!("fill:{hidden_ink}"));
+    rule(".mark>rect", &format!("stroke:{mark}"));
+    rule("#stripes path", &format!("stroke:{stripes}"));
+    text
 }
 
 fn write_block(text: &mut String, number: usize, block: &Block) {
     let place = block.place;
     let _ = write!(text, "<g id=\"b{number}\" class=\"{}", block.look.kind.name());
     if let Some(colour) = block.look.colour {
-        let _ = write!(text, " on c{}", colour % palette::COLOURS.len());
+        let (again, number) = (colour / palette::COLOURS.len(), colour % palette::COLOURS.len());
+        let _ = write!(text, " on c{number}");
+        // Colours that come again have other borders.
+        text.push_str(["", " r1", " r2", " r3"].get(again % 4).copied().unwrap_or_default());
     }
     for (is_so, class) in [
         (block.look.marks.hidden, " hidden"),

@@ -1,6 +1,6 @@
 //! TikZ, for LaTeX.
 
-use crate::palette;
+use crate::palette::{self, Mode};
 use crate::picture::{Block, Dash, Line, Picture, Units};
 use std::fmt::Write;
 
@@ -18,11 +18,7 @@ pub fn tikz(picture: &Picture) -> String {
 }
 
 fn write_block(text: &mut String, block: &Block) {
-    let colour = match block.look.colour {
-        _ if block.look.marks.hidden => "#e6e6e6",
-        Some(number) => palette::numbered(number),
-        None => palette::of_kind(block.look.kind),
-    };
+    let colour = Mode::Light.of(palette::of(&block.look));
     let place = block.place;
     // Writing to a string cannot fail.
     let _ = writeln!(

@@ -62,10 +62,35 @@ function search(words) {
   // What a box says is in its label; facts, such as the PUs of a package, come second.
   const named = found.filter(box => isWhole(text(box).split('\n')[0]));
   if (named.length) found = named;
+  // What is not drawn is in the facts of the box that stands for it.
+  const isInside = wanted && !found.length;
+  if (isInside) found = boxes.filter(box => standsFor(about(box).toLowerCase(), wanted));
   found.forEach(box => box.classList.add('found'));
   at = 0;
-  count.textContent = wanted ? (found.length ? found.length + ' found' : 'nothing found') : '';
-  if (found.length) { found[0].scrollIntoView({ block: 'center', inline: 'center' }); show(found[0]); }
+  const said = isInside && found.length ? 'not drawn: in "' + about(found[0]).split('\n')[0] + '"' : found.length + ' found';
+  count.textContent = wanted ? (found.length ? said : 'nothing found') : '';
+  if (found.length) reveal(found[0]);
+}
+// Shows a box so that its text can be read.
+function reveal(box) {
+  if (scale < 0.8) zoom(1);
+  box.scrollIntoView({ block: 'center', inline: 'center' });
+  show(box);
+}
+// Whether a line such as "pu l#2-13 p#1-6,9" has what is looked for: "pu l#7", "l#7" or "p#9".
+function standsFor(facts, wanted) {
+  const asked = /^(?:(\S+) )?([lp])#(\d+)$/.exec(wanted);
+  if (!asked) return false;
+  const [, kind, side, number] = asked;
+  return facts.split('\n').slice(1).some(line => {
+    const lists = /^(.+?) l#([\d,-]+)(?: p#([\d,-]+))?$/.exec(line);
+    if (!lists || (kind && lists[1] !== kind)) return false;
+    const list = side === 'l' ? lists[2] : lists[3];
+    return (list || '').split(',').some(range => {
+      const [first, last] = range.split('-').map(Number);
+      return range && first <= number && number <= (last === undefined ? first : last);
+    });
+  });
 }
 input.addEventListener('input', () => search(input.value));
 input.form.addEventListener('submit', event => {
@@ -73,8 +98,7 @@ input.form.addEventListener('submit', event => {
   if (!found.length) return;
   at = (at + 1) % found.length;
   count.textContent = at + 1 + ' of ' + found.length;
-  found[at].scrollIntoView({ block: 'center', inline: 'center' });
-  show(found[at]);
+  reveal(found[at]);
 });
 svg.addEventListener('mouseover', event => {
   const box = event.target.closest('g[id]');

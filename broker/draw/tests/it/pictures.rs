@@ -116,6 +116,94 @@ fn pictures_of_all_machines_have_what_ls_prints_and_no_box_on_another() {
     assert!(drawn > 100, "{drawn}");
 }
 
+/// The sizes of boxes of a kind, by what is in each: boxes that are alike have one.
+fn shapes(picture: &Picture, class: &str) -> BTreeMap<u32, Vec<[u32; 2]>> {
+    let text = svg(picture).replace('\n', " ");
+    let blocks: Vec<&str> = text.split("<g id=").skip(1).collect();
+    let parent = |block: &&str| {
+        let (_, rest) = block.split_once("data-in=\"b")?;
+        rest.split('"').next()?.parse::<u32>().ok()
+    };
+    let mut inside: BTreeMap<u32, u32> = BTreeMap::new();
+    blocks.iter().filter_map(parent).for_each(|it| *inside.entry(it).or_default() += 1);
+    let mut shapes: BTreeMap<u32, Vec<[u32; 2]>> = BTreeMap::new();
+    for (number, block) in blocks.iter().enumerate() {
+        if block.contains(&format!("class=\"{class}\"")) {
+            let (_, shape) = block.split_once("<rect").unwrap();
+            let size = ["width", "height"].map(|name| self::number(shape, name).unwrap());
+            let count = inside.get(&u32::try_from(number).unwrap()).copied().unwrap_or(0);
+            let sizes = shapes.entry(count).or_default();
+            if !sizes.contains(&size) {
+                sizes.push(size);
+            }
+        }
+    }
+    shapes
+}
+
+/// The share of a picture, in percent, that is in no box but those of the machine and of groups.
+fn white(picture: &Picture) -> u64 {
+    let text = svg(picture).replace('\n', " ");
+    let mut area = 0;
+    // Whether each is in a box that has a colour, or is one.
+    let mut covered: Vec<bool> = Vec::new();
+    for block in text.split("<g id=").skip(1) {
+        let is_white = ["machine", "group", "bridge", "legend"]
+            .iter()
+            .any(|it| block.contains(&format!("class=\"{it}")));
+        let parent: Option<usize> = block
+            .split_once("data-in=\"b")
+            .and_then(|(_, rest)| rest.split('"').next()?.parse().ok());
+        let is_inside = parent.is_some_and(|it| covered[it]);
+        if !is_white && !is_inside {
+            let (_, shape) = block.split_once("<rect").unwrap();
+            let side = |name| u64::from(number(shape, name).unwrap());
+            area += side("width") * side("height");
+        }
+        covered.push(is_inside || !is_white);
+    }
+    100 - area * 100 / (u64::from(picture.width()) * u64::from(picture.height()))
+}
+
+#[test]
+fn alike_boxes_have_one_shape_and_pictures_the_form_of_a_page() {
+    let Some(shared) = shared() else { return };
+    let (mut drawn, mut pages, mut whites) = (0, 0, Vec::new());
+    for machine in machines(&shared).into_iter().filter(|it| it.loads && !it.path.is_dir()) {
+        let bytes = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+        let archive = Archive::open(&bytes).unwrap();
+        let picture = node(archive.topology(), &NodeOptions::default(), Units::PIXELS);
+        for class in ["pu", "core"] {
+            for (count, sizes) in shapes(&picture, class) {
+                assert_eq!(
+                    sizes.len(),
+                    1,
+                    "{}: {class} with {count} boxes: {sizes:?}",
+                    machine.name
+                );
+            }
+        }
+        let form = picture.width() * 100 / picture.height();
+        pages += u32::from((100..=178).contains(&form));
+        let white = white(&picture);
+        whites.push(white);
+        println!(
+            "{}: {}x{}, form {form}, white {white} %",
+            machine.name,
+            picture.width(),
+            picture.height()
+        );
+        drawn += 1;
+    }
+    whites.sort_unstable();
+    let below = whites.iter().filter(|it| **it <= 33).count();
+    println!(
+        "{pages} of {drawn} between 1:1 and 16:9; {below} with a third of white at most, median {} %",
+        whites[whites.len() / 2]
+    );
+    assert!(pages * 10 >= drawn * 6, "{pages} of {drawn}");
+}
+
 #[test]
 fn names_that_would_be_marks_of_a_format_are_written_as_text() {
     let mut description = synthetic("Core:1 PU:1");
