@@ -14,13 +14,14 @@ pub(crate) fn arrange(
     shape: NestedBox,
     legend: Vec<NestedBox>,
     units: Units,
+    most_width: Option<u32>,
 ) -> Picture {
-    let whole = best(shape, units);
+    let whole = best(shape, units, most_width);
     let mut picture = Picture { title: title.to_owned(), ..Picture::default() };
     let (gap_x, gap_y) = (units.gap.0, units.gap.1.max(1));
     whole.put(&mut picture, (gap_x, gap_y), None, units);
     let (mut width, mut height) = (whole.width + 2 * gap_x, whole.height + 2 * gap_y);
-    let widest = width.max(90 * units.letter);
+    let widest = width.max(most_width.unwrap_or(90 * units.letter));
     // The legend flows from left to right.
     let (mut x, mut y, mut row) = (gap_x, height, 0);
     let sizes = TextSizes::default();
@@ -40,16 +41,23 @@ pub(crate) fn arrange(
 }
 
 /// The arrangement whose form is the most like a page. What is in the outermost box is wider or higher for that: two
-/// packages beside each other are a page if each is high.
-fn best(shape: NestedBox, units: Units) -> Placed {
+/// packages beside each other are a page if each is high. Of those that are too wide, the narrowest.
+fn best(shape: NestedBox, units: Units, most_width: Option<u32>) -> Placed {
     let sizes = TextSizes::of(&shape, units);
-    let inner = [Form::PAGE, Form::HIGH, Form::HIGHER, Form::WIDE];
-    let arranged = inner.map(|form| Placed::new(shape.clone(), &sizes, form, units));
-    let cost = |it: &Placed| Form::PAGE.cost(it.width, it.height, it.filled(), units);
-    let [first, others @ ..] = arranged;
-    others.into_iter().fold(first, |best, other| {
+    let narrow = most_width.is_some().then_some([Form::NARROW, Form::NARROWEST]);
+    let inner =
+        [Form::HIGH, Form::HIGHER, Form::WIDE].into_iter().chain(narrow.into_iter().flatten());
+    let room = most_width.map_or(u32::MAX, |most| most.saturating_sub(2 * units.gap.0));
+    let cost = |it: &Placed| {
+        let cost = Form::PAGE.cost(it.width, it.height, it.filled(), units);
+        (it.width.saturating_sub(room), cost)
+    };
+    let first = Placed::new(shape.clone(), &sizes, Form::PAGE, units);
+    inner.fold(first, |best, form| {
+        let other = Placed::new(shape.clone(), &sizes, form, units);
+        let ((own_over, own), (over, least)) = (cost(&other), cost(&best));
         // By a tenth better, so that the usual one stays.
-        if cost(&other) * 10 < cost(&best) * 9 { other } else { best }
+        if (own_over, own * 10) < (over, least * 9) { other } else { best }
     })
 }
 
@@ -193,9 +201,10 @@ impl Placed {
     ) -> (u32, u32) {
         make_alike(&mut parts, units);
         let is_folded = parts.iter().any(|part| part.kind() == BoxKind::More);
+        let room = self.width.saturating_sub(2 * at.0);
         let places = match is_folded {
             true => flow::row_or_column(&sizes(&parts), form, units),
-            false => flow::rows(&sizes(&parts), form, units),
+            false => flow::rows(&sizes(&parts), room, form, units),
         };
         self.take(parts, places, at)
     }
@@ -280,7 +289,7 @@ impl Placed {
     ) {
         let mut line = |from, to, text: Option<String>| {
             let dash = Dash::Solid;
-            picture.lines.push(Line { from, to, bow: 0, dash, text, label: None });
+            picture.lines.push(Line { from, to, bow: 0, dash, text, text_at: 2, label: None });
         };
         let text = part.shape.link.clone();
         if from.1 == to.1 && !self.is_bus {

@@ -1,6 +1,6 @@
 //! Text, for terminals.
 
-use crate::picture::{Block, BoxKind, Line, Marks, Picture};
+use crate::picture::{Block, BoxKind, Line, Look, Marks, Picture};
 
 /// What borders are drawn with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,6 +30,16 @@ const MOST_FIELDS: usize = 1 << 26;
 /// than 64 million letters is cut off below.
 #[must_use]
 pub fn ascii(picture: &Picture, lines: Lines) -> String {
+    fields(picture).text(lines, false)
+}
+
+/// [`ascii`] with the colours of a terminal: kinds of boxes and ranks have their own.
+#[must_use]
+pub fn ascii_coloured(picture: &Picture, lines: Lines) -> String {
+    fields(picture).text(lines, true)
+}
+
+fn fields(picture: &Picture) -> Grid {
     let width = picture.width as usize + 1;
     let height = (picture.height as usize + 1).min(MOST_FIELDS / width.max(1));
     let mut grid = Grid { width, fields: vec![Field::Empty; width * height] };
@@ -39,13 +49,29 @@ pub fn ascii(picture: &Picture, lines: Lines) -> String {
     for line in &picture.lines {
         grid.line(line);
     }
-    grid.text(lines)
+    grid
+}
+
+/// Number of the colour that a terminal gives the letters of a box; 0 for its usual one.
+fn colour(look: &Look) -> u8 {
+    const RANKS: [u8; 6] = [94, 93, 92, 95, 96, 91];
+    match look.colour {
+        _ if look.marks.hidden => 90,
+        Some(number) => RANKS.get(number % RANKS.len()).copied().unwrap_or(0),
+        None => match look.kind {
+            BoxKind::Memory => 35,
+            BoxKind::Core => 36,
+            BoxKind::Pci | BoxKind::Device => 32,
+            _ => 0,
+        },
+    }
 }
 
 #[derive(Clone, Copy)]
 enum Field {
     Empty,
-    Letter(char),
+    /// With the number of its colour.
+    Letter(char, u8),
     /// Lines to some of its sides.
     Line(u8),
 }
@@ -68,7 +94,7 @@ impl Grid {
         if let Some(field) = self.field(x, y) {
             *field = match *field {
                 Field::Line(there) => Field::Line(there | sides),
-                Field::Letter(_) | Field::Empty => Field::Line(sides),
+                Field::Letter(..) | Field::Empty => Field::Line(sides),
             };
         }
     }
@@ -77,7 +103,7 @@ impl Grid {
         let place = block.place;
         if block.look.kind == BoxKind::Bridge {
             if let Some(field) = self.field(place.x, place.y) {
-                *field = Field::Letter('o');
+                *field = Field::Letter('o', 0);
             }
             return;
         }
@@ -94,6 +120,7 @@ impl Grid {
                 }
             }
         }
+        let colour = colour(&block.look);
         for (line, y) in block.look.text.iter().zip(place.y + 1..) {
             let (mark, end) = match block.look.marks {
                 Marks { hidden: true, .. } => ("(", ")"),
@@ -105,7 +132,8 @@ impl Grid {
             let left = place.x + 2 - u32::from(!mark.is_empty());
             for (letter, x) in text.zip(left..right) {
                 if let Some(field) = self.field(x, y) {
-                    *field = Field::Letter(if letter.is_control() { '?' } else { letter });
+                    let letter = if letter.is_control() { '?' } else { letter };
+                    *field = Field::Letter(letter, colour);
                 }
             }
         }
@@ -128,16 +156,28 @@ impl Grid {
         let words = line.text.iter().flat_map(|text| text.chars());
         for (letter, x) in words.zip(x1 + 1..) {
             if let Some(field) = self.field(x, y1) {
-                *field = Field::Letter(letter);
+                *field = Field::Letter(letter, 0);
             }
         }
     }
 
-    fn text(&self, lines: Lines) -> String {
+    fn text(&self, lines: Lines, is_coloured: bool) -> String {
         let mut text = String::new();
         for row in self.fields.chunks(self.width.max(1)) {
-            let row: String = row.iter().map(|field| letter(*field, lines)).collect();
-            text.extend([row.trim_end(), "\n"]);
+            let end = row.iter().rposition(|field| letter(*field, lines) != ' ');
+            let mut now = 0;
+            for field in row.iter().take(end.map_or(0, |end| end + 1)) {
+                let wanted = match field {
+                    Field::Letter(_, colour) if is_coloured => *colour,
+                    _ => 0,
+                };
+                if wanted != now {
+                    text += &format!("\u{1b}[{wanted}m");
+                    now = wanted;
+                }
+                text.push(letter(*field, lines));
+            }
+            text += if now == 0 { "\n" } else { "\u{1b}[0m\n" };
         }
         text.truncate(text.trim_end().len());
         text + "\n"
@@ -150,7 +190,7 @@ fn letter(field: Field, lines: Lines) -> char {
         [' ', '│', '│', '│', '─', '┘', '┐', '┤', '─', '└', '┌', '├', '─', '┴', '┬', '┼'];
     match (field, lines) {
         (Field::Empty, _) => ' ',
-        (Field::Letter(letter), _) => letter,
+        (Field::Letter(letter, _), _) => letter,
         (Field::Line(sides), Lines::Unicode) => {
             UNICODE.get(usize::from(sides)).copied().unwrap_or(' ')
         }

@@ -39,7 +39,7 @@ pub fn cluster(
         legend.push(coloured(text, class.into()));
     }
     let title = format!("Cluster of {} nodes", cluster.node_count());
-    let picture = arrange(&title, shape, legend, units);
+    let picture = arrange(&title, shape, legend, units, None);
     Ok(Picture { hint: "n007, leaf3, class 2", ..picture })
 }
 

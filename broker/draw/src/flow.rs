@@ -12,6 +12,9 @@ impl Form {
     pub(crate) const HIGH: Self = Self(900);
     pub(crate) const HIGHER: Self = Self(600);
     pub(crate) const WIDE: Self = Self(2200);
+    /// For narrow terminals.
+    pub(crate) const NARROW: Self = Self(200);
+    pub(crate) const NARROWEST: Self = Self(1);
     /// What a screen shows beside each other.
     pub(crate) const SCREEN: Self = Self(1778);
     /// One row.
@@ -43,11 +46,11 @@ pub(crate) type Places = (Vec<(u32, u32)>, (u32, u32));
 /// Most boxes that a row is tried with.
 const MOST_IN_ROW: usize = 96;
 
-/// Boxes of these sizes in rows.
-pub(crate) fn rows(sizes: &[(u32, u32)], form: Form, units: Units) -> Places {
+/// Boxes of these sizes in rows. What they are in is as wide as `room` at least.
+pub(crate) fn rows(sizes: &[(u32, u32)], room: u32, form: Form, units: Units) -> Places {
     match form {
         Form::WIDEST => flow(sizes, u32::MAX, units),
-        form => best_flow(sizes, form, units),
+        form => best_flow(sizes, room, form, units),
     }
 }
 
@@ -81,7 +84,7 @@ pub(crate) fn columns(sizes: &[(u32, u32)], limit: u32, units: Units) -> Places 
 }
 
 /// The rows that have about a form, with few places left empty.
-fn best_flow(sizes: &[(u32, u32)], form: Form, units: Units) -> Places {
+fn best_flow(sizes: &[(u32, u32)], room: u32, form: Form, units: Units) -> Places {
     let filled = filled(sizes);
     let widths = sizes.iter().take(MOST_IN_ROW).scan(0, |right, (width, _)| {
         let own = *right + width;
@@ -89,7 +92,8 @@ fn best_flow(sizes: &[(u32, u32)], form: Form, units: Units) -> Places {
         Some(own)
     });
     let tried = widths.map(|width| flow(sizes, width, units));
-    let cost = |(_, (width, height)): &Places| form.cost(*width, *height, filled, units);
+    let cost =
+        |(_, (width, height)): &Places| form.cost((*width).max(room), *height, filled, units);
     tried.min_by_key(cost).unwrap_or_default()
 }
 

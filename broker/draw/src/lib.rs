@@ -29,13 +29,13 @@ mod svg;
 mod text_size;
 mod tikz;
 
-pub use ascii::{Lines, ascii};
+pub use ascii::{Lines, ascii, ascii_coloured};
 pub use cluster::cluster;
 pub use fold::Fold;
 pub use html::html;
 pub use links::links;
 pub use node::{DrawnRank, Indexes, NodeOptions, node};
-pub use pdf::pdf;
+pub use pdf::{Page, pdf};
 pub use picture::{Picture, Units};
-pub use svg::svg;
+pub use svg::{svg, svg_to_embed};
 pub use tikz::tikz;

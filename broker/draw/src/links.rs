@@ -1,6 +1,7 @@
 //! The picture of a graph of links: vertices in rows by what they are, links between them.
 
 use crate::picture::{Block, BoxKind, Dash, Frame, Line, Look, Picture, Units};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use topobroker_reader::links::{Link, LinkClass, Links, VertexId, VertexKind};
 
@@ -24,6 +25,7 @@ pub fn links(links: &Links<'_>, units: Units) -> Picture {
             picture.lines.push(line(links, link, *one, *other));
         }
     }
+    keep_readable_figures(&mut picture, units);
     put_legend(&mut picture, links, units);
     picture
 }
@@ -137,15 +139,54 @@ fn line(links: &Links<'_>, link: &Link, one: Frame, other: Frame) -> Line {
         link.class.name(),
         count.unwrap_or_default(),
     );
-    // Many numbers would hide each other.
-    let is_told = links.links().len() <= 48 && !bandwidth.is_empty();
     Line {
         from,
         to,
         bow: if is_arc { (20 + far / 16).min(80) } else { 0 },
         dash: dash(link.class),
-        text: is_told.then(|| bandwidth.trim_end_matches(" GB/s").to_owned()),
+        text: (!bandwidth.is_empty()).then(|| bandwidth.trim_end_matches(" GB/s").to_owned()),
+        text_at: 2,
         label: Some(label),
+    }
+}
+
+/// Takes away the figures that would lie on a box or on another figure. They are still what a line says if it is
+/// pointed at.
+fn keep_readable_figures(picture: &mut Picture, units: Units) {
+    /// Of more lines hardly one has room for a figure.
+    const MOST: usize = 2000;
+    let is_text = units.letter == 1;
+    if picture.lines.len() > if is_text { 48 } else { MOST } {
+        picture.lines.iter_mut().for_each(|line| line.text = None);
+    }
+    if is_text {
+        return;
+    }
+    spread_figures(&mut picture.lines);
+    let mut taken: Vec<Frame> = picture.blocks.iter().map(|block| block.place).collect();
+    for line in &mut picture.lines {
+        let Some(frame) = line.text_frame(units) else { continue };
+        match taken.iter().any(|other| other.meets(frame)) {
+            true => line.text = None,
+            false => taken.push(frame),
+        }
+    }
+}
+
+/// Of lines that begin or end at one box, the figures are where the lines are apart.
+fn spread_figures(lines: &mut [Line]) {
+    let ends = |end: fn(&Line) -> (u32, u32), lines: &[Line]| {
+        let mut count: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+        lines.iter().for_each(|line| *count.entry(end(line)).or_default() += 1);
+        count
+    };
+    let (from, to) = (ends(|it| it.from, lines), ends(|it| it.to, lines));
+    for line in lines.iter_mut().filter(|line| line.bow == 0) {
+        line.text_at = match from.get(&line.from).cmp(&to.get(&line.to)) {
+            Ordering::Greater => 3,
+            Ordering::Less => 1,
+            Ordering::Equal => 2,
+        };
     }
 }
 
@@ -155,6 +196,22 @@ fn dash(class: LinkClass) -> Dash {
         LinkClass::Fabric => Dash::Dotted,
         LinkClass::Smp => Dash::Dashed,
         _ => Dash::Solid,
+    }
+}
+
+/// What a class of links is, for the legend.
+fn named(class: LinkClass) -> &'static str {
+    match class {
+        LinkClass::Loc => "LOC within a device",
+        LinkClass::Mem => "MEM to memory",
+        LinkClass::Cpu => "CPU within a package",
+        LinkClass::Smp => "SMP between packages",
+        LinkClass::Pci => "PCI",
+        LinkClass::NvLink => "NVL NVLink",
+        LinkClass::Xgmi => "XGMI between GPUs",
+        LinkClass::C2c => "C2C between CPU and GPU",
+        LinkClass::XeLink => "XE Xe Link",
+        LinkClass::Fabric => "FAB network",
     }
 }
 
@@ -172,6 +229,7 @@ fn put_legend(picture: &mut Picture, links: &Links<'_>, units: Units) {
     let mut classes: Vec<LinkClass> = links.links().iter().map(|it| it.class).collect();
     classes.sort_unstable();
     classes.dedup();
+    let picture_has_figures = picture.lines.iter().any(|line| line.text.is_some());
     let mut y = picture.height;
     let mut put = |text: String| {
         let width =
@@ -182,10 +240,12 @@ fn put_legend(picture: &mut Picture, links: &Links<'_>, units: Units) {
         picture.width = picture.width.max(width + 2 * units.gap.0);
         y += height;
     };
-    put("at lines: GB/s in one direction".to_owned());
+    if picture_has_figures {
+        put("at lines: GB/s in one direction".to_owned());
+    }
     for dash in [Dash::Solid, Dash::Dashed, Dash::Dotted, Dash::Thick] {
         let names: Vec<&str> =
-            classes.iter().filter(|it| self::dash(**it) == dash).map(|it| it.name()).collect();
+            classes.iter().filter(|it| self::dash(**it) == dash).map(|it| named(*it)).collect();
         if !names.is_empty() {
             put(format!("{}: {}", dash.name(), names.join(", ")));
         }

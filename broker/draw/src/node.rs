@@ -50,6 +50,12 @@ pub struct NodeOptions<'a> {
     pub fold: Fold,
     /// No PUs: ranks are on cores.
     pub no_pus: bool,
+    /// No I/O devices and bridges.
+    pub no_io: bool,
+    /// No caches: what is below them is drawn in their place.
+    pub no_caches: bool,
+    /// Most units that the picture should be wide. It is wider only if nothing else can be done.
+    pub most_width: Option<u32>,
     /// No legend.
     pub no_legend: bool,
 }
@@ -73,7 +79,7 @@ pub fn node(topology: Topology<'_>, options: &NodeOptions<'_>, units: Units) -> 
     let host = topology.root().info("HostName");
     let title = host.map_or("Topology of a node".to_owned(), |host| format!("Topology of {host}"));
     let legend = if options.no_legend { Vec::new() } else { drawing.legend(host, &shape) };
-    let picture = arrange(&title, shape, legend, units);
+    let picture = arrange(&title, shape, legend, units, options.most_width);
     Picture { hint: "rank 3, PU L#7, P#12, 01:00.0, mlx5_0", ..picture }
 }
 
@@ -104,10 +110,15 @@ impl Drawing<'_> {
             |child: &Object<'_>| !(self.options.no_pus && child.object_type() == ObjectType::PU);
         let children = object.children_of_kind(ChildKind::Normal).filter(is_drawn);
         shape.children = children.map(|child| self.shape(child)).collect();
+        if self.options.no_caches {
+            shape.without_caches();
+        }
         // What a device consists of is in its box.
         let is_device = matches!(shape.look.kind, BoxKind::Pci | BoxKind::Device);
         let io = if is_device { &mut shape.children } else { &mut shape.io };
-        io.extend(all(ChildKind::Io));
+        if !self.options.no_io {
+            io.extend(all(ChildKind::Io));
+        }
         shape.children.extend(all(ChildKind::Misc));
         shape
     }
@@ -161,6 +172,7 @@ impl Drawing<'_> {
                 text.extend(object.subtype().map(str::to_owned));
                 let is_nic = kind.is_network();
                 text.extend(object.link_mbps().map(rate));
+                text.extend(device_facts(object));
                 let network = NetworkId::of(object).filter(|_| is_nic && self.networks > 0);
                 text.extend(network.map(|network| network.kind().to_owned()));
                 text
@@ -317,6 +329,28 @@ fn model(object: Object<'_>) -> String {
         Attributes::OsDevice { .. } => with_subtype(object),
         _ => likeness(object),
     }
+}
+
+/// Memory and processors of a GPU, the size of a disk, as hwloc's infos say.
+fn device_facts(object: Object<'_>) -> Vec<String> {
+    const MEMORY: [&str; 5] = [
+        "CUDAGlobalMemorySize",
+        "OpenCLGlobalMemorySize",
+        "RSMIVRAMSize",
+        "LevelZeroHBMSize",
+        "Size",
+    ];
+    const PROCESSORS: [(&str, &str); 3] = [
+        ("CUDAMultiProcessors", "multiprocessors"),
+        ("OpenCLComputeUnits", "compute units"),
+        ("LevelZeroNumSlices", "slices"),
+    ];
+    let number = |name: &str| object.info(name)?.parse::<u64>().ok();
+    let kilobytes = MEMORY.iter().find_map(|name| number(name)).filter(|it| *it > 0);
+    let memory = kilobytes.map(|it| memory_size(it.saturating_mul(1024), false));
+    let processors =
+        PROCESSORS.iter().find_map(|(name, what)| Some(format!("{} {what}", number(name)?)));
+    memory.into_iter().chain(processors).collect()
 }
 
 /// Facts of an object, a line for each.

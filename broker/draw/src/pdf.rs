@@ -12,24 +12,55 @@ const FONT: Name<'_> = Name(b"F");
 /// Points of a pixel.
 const POINTS: f32 = 0.75;
 
+/// The page of a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Page {
+    /// As large as the picture.
+    #[default]
+    Picture,
+    /// A sheet of this width and height in points, upright. It is turned for a picture that is wider than high, and
+    /// the picture is as large as fits.
+    Sheet(u16, u16),
+}
+
+impl Page {
+    /// 210 by 297 mm.
+    pub const A4: Self = Self::Sheet(595, 842);
+    /// 297 by 420 mm.
+    pub const A3: Self = Self::Sheet(842, 1191);
+    /// 8.5 by 11 inches.
+    pub const LETTER: Self = Self::Sheet(612, 792);
+
+    /// Width and height for a picture of a size.
+    fn size(self, width: f32, height: f32) -> (f32, f32) {
+        match self {
+            Self::Picture => {
+                let scale = POINTS.min(MOST / width.max(height).max(1.0));
+                (width * scale, height * scale)
+            }
+            Self::Sheet(short, long) if width > height => (long.into(), short.into()),
+            Self::Sheet(short, long) => (short.into(), long.into()),
+        }
+    }
+}
+
 /// Writes a picture as a PDF document of one page. Letters that are not in Latin-1 are written as `?`.
 #[must_use]
-pub fn pdf(picture: &Picture) -> Vec<u8> {
+pub fn pdf(picture: &Picture, sheet: Page) -> Vec<u8> {
     let [catalog, pages, page, font, content] = [1, 2, 3, 4, 5].map(Ref::new);
     let (width, height) = (length(picture.width), length(picture.height));
-    let scale = POINTS.min(MOST / width.max(height).max(1.0));
+    let (page_width, page_height) = sheet.size(width, height);
+    let scale = (page_width / width.max(1.0)).min(page_height / height.max(1.0));
     let mut drawn = Content::new();
     // Pictures count from the top, pages from the bottom.
-    drawn.transform([scale, 0.0, 0.0, -scale, 0.0, height * scale]);
+    drawn.transform([scale, 0.0, 0.0, -scale, 0.0, page_height]);
     picture.blocks.iter().for_each(|block| draw_block(&mut drawn, block));
     picture.lines.iter().for_each(|line| draw_line(&mut drawn, line));
     let mut pdf = Pdf::new();
     pdf.catalog(catalog).pages(pages);
     pdf.pages(pages).kids([page]).count(1);
     let mut only = pdf.page(page);
-    only.media_box(Rect::new(0.0, 0.0, width * scale, height * scale))
-        .parent(pages)
-        .contents(content);
+    only.media_box(Rect::new(0.0, 0.0, page_width, page_height)).parent(pages).contents(content);
     only.resources().fonts().pair(FONT, font);
     drop(only);
     pdf.type1_font(font).base_font(Name(b"Courier")).encoding_predefined(Name(b"WinAnsiEncoding"));
@@ -76,9 +107,8 @@ fn draw_line(drawn: &mut Content, line: &Line) {
     drawn.move_to(x1, y1);
     drawn.cubic_to(near(x1, middle), near(y1, top), near(x2, middle), near(y2, top), x2, y2);
     drawn.stroke().set_dash_pattern([], 0.0);
-    if let Some(words) = &line.text {
-        let half = words.chars().fold(0.0, |width, _| width + length(Units::PIXELS.letter) / 2.0);
-        write(drawn, middle - half, f32::midpoint(y1, y2) - bow - 3.0, words);
+    if let (Some(words), Some(place)) = (&line.text, line.text_frame(Units::PIXELS)) {
+        write(drawn, length(place.x), length(place.y + place.height), words);
     }
 }
 

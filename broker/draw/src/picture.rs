@@ -116,6 +116,15 @@ impl Frame {
     pub(crate) fn middle(self) -> (u32, u32) {
         (self.x + self.width / 2, self.y + self.height / 2)
     }
+
+    /// Whether two lie on each other.
+    pub(crate) fn meets(self, other: Self) -> bool {
+        let apart = |one: u32, length: u32, other: u32| one + length <= other;
+        !(apart(self.x, self.width, other.x)
+            || apart(other.x, other.width, self.x)
+            || apart(self.y, self.height, other.y)
+            || apart(other.y, other.height, self.y))
+    }
 }
 
 topobroker_layout::words! {
@@ -160,7 +169,22 @@ pub(crate) struct Line {
     pub(crate) bow: u32,
     pub(crate) dash: Dash,
     pub(crate) text: Option<String>,
+    /// How far along a straight line its text is, in quarters.
+    pub(crate) text_at: u32,
     pub(crate) label: Option<String>,
+}
+
+impl Line {
+    /// The place of its text: above it, usually above its middle.
+    pub(crate) fn text_frame(&self, units: Units) -> Option<Frame> {
+        let words = u32::try_from(self.text.as_ref()?.chars().count()).ok()?;
+        let ((x1, y1), (x2, y2)) = (self.from, self.to);
+        let (width, height) = (words * units.letter, units.line - 3);
+        let along = |from: u32, to: u32| (from * (4 - self.text_at) + to * self.text_at) / 4;
+        let bottom = along(y1, y2).saturating_sub(self.bow + 3);
+        let x = along(x1, x2).saturating_sub(width / 2);
+        Some(Frame { x, y: bottom.saturating_sub(height), width, height })
+    }
 }
 
 topobroker_layout::words! {

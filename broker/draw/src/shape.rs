@@ -37,6 +37,23 @@ impl NestedBox {
         Self::new(BoxKind::Legend, text)
     }
 
+    /// Puts what is below caches in their place.
+    pub(crate) fn without_caches(&mut self) {
+        let below =
+            std::mem::take(&mut self.children).into_iter().flat_map(|mut child| {
+                match child.look.kind {
+                    BoxKind::Cache => {
+                        self.memory.append(&mut child.memory);
+                        self.io.append(&mut child.io);
+                        child.children
+                    }
+                    _ => vec![child],
+                }
+            });
+        let below: Vec<Self> = below.collect();
+        self.children = below;
+    }
+
     /// What is in it.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Self> {
         self.memory.iter().chain(&self.children).chain(&self.io)

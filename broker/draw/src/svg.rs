@@ -26,6 +26,12 @@ pub fn svg(picture: &Picture) -> String {
     text + "</svg>\n"
 }
 
+/// A picture as SVG that is no wider than the page it is put in, such as a notebook.
+#[must_use]
+pub fn svg_to_embed(svg: &str) -> String {
+    svg.replacen("<svg ", "<svg style=\"max-width:100%;height:auto\" ", 1)
+}
+
 /// Size of the letters that are as wide as [`Units::PIXELS`] says.
 const FONT_SIZE: &str = "11.6px";
 
@@ -145,15 +151,9 @@ fn write_line(text: &mut String, line: &Line) {
     if let Some(label) = &line.label {
         let _ = write!(text, "<title>{}</title>", escaped(label));
     }
-    if let Some(words) = &line.text {
-        let half = i64::from(Units::PIXELS.letter) * words.chars().count() as i64 / 2;
-        let _ = write!(
-            text,
-            "<text x=\"{}\" y=\"{}\">{}</text>",
-            middle_x - half,
-            top - 3,
-            escaped(words)
-        );
+    if let (Some(words), Some(place)) = (&line.text, line.text_frame(Units::PIXELS)) {
+        let (x, y) = (place.x, place.y + place.height);
+        let _ = write!(text, "<text x=\"{x}\" y=\"{y}\">{}</text>", escaped(words));
     }
     text.push_str("</g>\n");
 }

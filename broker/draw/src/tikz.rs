@@ -60,9 +60,9 @@ fn write_line(text: &mut String, line: &Line) {
     let way =
         if line.bow == 0 { "--".to_owned() } else { format!(".. controls ({middle},{top}) ..") };
     let _ = writeln!(text, "\\draw{dash} ({x1},{y1}) {way} ({x2},{y2});");
-    if let Some(words) = &line.text {
-        let top = i64::from(y1 + y2) / 2 - i64::from(line.bow) - 3;
-        let _ = writeln!(text, "\\node[anchor=base] at ({middle},{top}) {{{}}};", escaped(words));
+    if let (Some(words), Some(place)) = (&line.text, line.text_frame(Units::PIXELS)) {
+        let (x, y) = (place.x, place.y + place.height);
+        let _ = writeln!(text, "\\node[anchor=base west] at ({x},{y}) {{{}}};", escaped(words));
     }
 }
 

@@ -26,7 +26,7 @@ pub(crate) fn set(when: When) {
 }
 
 /// Whether standard output has colours.
-fn is_on() -> bool {
+pub(crate) fn is_on() -> bool {
     anstream::AutoStream::choice(&stdout()) != anstream::ColorChoice::Never
 }
 

@@ -6,7 +6,7 @@ use crate::kept::{Kept, OfCluster, OfGroup, OfNode};
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use topobroker_draw::{Fold, Units, svg};
+use topobroker_draw::{Fold, Units, svg, svg_to_embed};
 use topobroker_reader::cluster::{Cluster, ClusterNode, NodeGroup, adopt_cluster};
 
 /// A cluster: nodes by name or number, groups of nodes, and the fabric between them.
@@ -119,7 +119,7 @@ impl PyCluster {
     }
 
     fn _repr_svg_(&self) -> PyResult<String> {
-        self.to_svg()
+        Ok(svg_to_embed(&self.to_svg()?))
     }
 
     fn __len__(&self) -> usize {

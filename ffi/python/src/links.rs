@@ -4,7 +4,7 @@ use crate::failure::{failed, wrong_value};
 use crate::handles::PyObject;
 use crate::kept::{Kept, OfLinks, OfObject, OfTopology};
 use pyo3::prelude::*;
-use topobroker_draw::{Units, svg};
+use topobroker_draw::{Units, svg, svg_to_embed};
 use topobroker_reader::links::{LinkPath, Links, Measure, Paths, SwitchModel, ToldLinks, VertexId};
 
 /// The graph of links between CPUs, memory, GPUs, NICs and disks. Its vertices are numbers from 0.
@@ -162,7 +162,7 @@ impl PyLinks {
     }
 
     fn _repr_svg_(&self) -> String {
-        self.to_svg()
+        svg_to_embed(&self.to_svg())
     }
 
     fn __repr__(&self) -> String {

@@ -13,7 +13,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
-use topobroker_draw::{Fold, NodeOptions, Units, node, svg};
+use topobroker_draw::{Fold, NodeOptions, Units, node, svg, svg_to_embed};
 use topobroker_reader::devices::{Beside, NicChoice, RankDevice};
 use topobroker_reader::text::{synthetic, xml};
 use topobroker_reader::{
@@ -369,7 +369,7 @@ impl PyTopology {
     }
 
     fn _repr_svg_(&self) -> String {
-        self.to_svg(None, None)
+        svg_to_embed(&self.to_svg(None, None))
     }
 
     /// The keys of the segment that this process has adopted, as its environment has them; None for

@@ -181,6 +181,14 @@ fn the_page_is_searched_walked_and_zoomed_by_keyboard_without_an_error() {
     browser.press(&[UP]);
     assert!(browser.run(focused).as_str().unwrap().starts_with("Package L#0"));
 
+    let contrast = "const light = it => { const part = it.match(/\\d+/g).slice(0, 3).map(x => { x /= 255; \
+         return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; }); \
+         return 0.2126 * part[0] + 0.7152 * part[1] + 0.0722 * part[2]; }; \
+         return Math.min(...[...document.querySelectorAll('svg g[id]')].map(box => { \
+         const one = light(getComputedStyle(box.querySelector('text')).fill); \
+         const other = light(getComputedStyle(box.querySelector('rect')).fill); \
+         return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05); }))";
+    assert!(browser.run(contrast).as_f64().unwrap() >= 4.5);
     let width = "return document.querySelector('svg').getBoundingClientRect().width";
     browser.press(&["0"]);
     let before = browser.run(width).as_f64().unwrap();
@@ -194,10 +202,37 @@ fn the_page_is_searched_walked_and_zoomed_by_keyboard_without_an_error() {
     let light = browser.run(ground);
     browser.run("document.getElementById('theme').click()");
     assert_ne!(browser.run(ground), light);
+    assert!(browser.run(contrast).as_f64().unwrap() >= 4.5);
     // Every box has a name, and the page asks for nothing.
     let unnamed = "return document.querySelectorAll('svg g[id]:not([aria-label])').length";
     assert_eq!(browser.run(unnamed), 0);
     let asked = "return performance.getEntriesByType('resource').length";
     assert_eq!(browser.run(asked), 0);
+    assert_eq!(browser.console(), json!([]));
+}
+
+#[test]
+fn what_is_not_drawn_is_found_in_the_box_that_stands_for_it() {
+    let Some(browser) = Browser::start() else { return };
+    let bytes = to_bytes(&synthetic("Package:4 Core:64 PU:2")).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    let page = tempfile::Builder::new().suffix(".html").tempfile().unwrap();
+    let picture = node(archive.topology(), &NodeOptions::default(), Units::PIXELS);
+    std::fs::write(page.path(), html(&picture)).unwrap();
+    browser.open(page.path());
+    let found = "return [...document.querySelectorAll('.found title')].map(it => it.textContent.split('\\n')[0])";
+    for (keys, expected) in
+        [("pu l#7", "... 62 more"), ("core l#3", "... 62 more"), ("p#200", "... 2 more")]
+    {
+        let keys: Vec<String> = keys.chars().map(String::from).collect();
+        let keys: Vec<&str> = ["/"].into_iter().chain(keys.iter().map(String::as_str)).collect();
+        browser.press(&keys);
+        assert_eq!(browser.run(found), json!([expected]));
+        let said = browser.run("return count.textContent");
+        assert_eq!(said, json!(format!("not drawn: in \"{expected}\"")));
+        browser.press(&[ESCAPE]);
+    }
+    browser.press(&["/", "p", "u", " ", "l", "#", "0"]);
+    assert!(browser.run("return scale").as_f64().unwrap() >= 0.8, "what is found can be read");
     assert_eq!(browser.console(), json!([]));
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use topobroker::hwloc::Input;
 use topobroker_cli::console::{self, Style};
 use topobroker_draw::{
-    DrawnRank, Fold, Lines, NodeOptions, Picture, Units, ascii, cluster, html, links, node, svg,
-    tikz,
+    DrawnRank, Fold, Lines, NodeOptions, Picture, Units, ascii, ascii_coloured, cluster, html,
+    links, node, svg, tikz,
 };
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::cluster::Cluster;
@@ -202,6 +202,49 @@ fn alike_boxes_have_one_shape_and_pictures_the_form_of_a_page() {
         whites[whites.len() / 2]
     );
     assert!(pages * 10 >= drawn * 6, "{pages} of {drawn}");
+}
+
+#[test]
+fn a_name_of_a_megabyte_is_cut_before_it_is_measured() {
+    let mut description = synthetic("Core:1 PU:1");
+    let name = "n".repeat(1 << 20);
+    description.objects[0].infos.push(("HostName".to_owned(), name.clone()));
+    let bytes = to_bytes(&description).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    let picture = node(archive.topology(), &NodeOptions::default(), Units::PIXELS);
+    assert!(picture.width() < 2000, "{}", picture.width());
+    assert!(svg(&picture).contains("nnn\u{2026}</text>"));
+}
+
+#[test]
+fn text_for_a_terminal_is_as_narrow_as_is_asked_for_if_what_is_in_it_can_be() {
+    let bytes = to_bytes(&synthetic("Package:4 L3:2 Core:8 PU:2")).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    for most in [60, 80, 100, 200] {
+        let options = NodeOptions { most_width: Some(most), ..NodeOptions::default() };
+        let picture = node(archive.topology(), &options, Units::LETTERS);
+        let text = ascii(&picture, Lines::Unicode);
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+        assert!(widest <= most as usize, "{most}: {widest}");
+    }
+    let bare = NodeOptions { no_io: true, no_caches: true, no_pus: true, ..NodeOptions::default() };
+    let text = ascii(&node(archive.topology(), &bare, Units::LETTERS), Lines::Ascii);
+    assert!(text.contains("Core L#63") && !text.contains("L3") && !text.contains("PU L#"));
+    let coloured = ascii_coloured(&node(archive.topology(), &bare, Units::LETTERS), Lines::Ascii);
+    assert!(coloured.contains("\u{1b}[36mCore L#63\u{1b}[0m"));
+}
+
+#[test]
+fn alike_devices_behind_one_bridge_are_one_box_that_says_which() {
+    let Some(shared) = shared() else { return };
+    let input = Input::Xml(shared.join("topologies/flux-core__tuo.SPX.xml"));
+    let bytes = to_bytes(&describe(&input)).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    let text = svg(&node(archive.topology(), &NodeOptions::default(), Units::PIXELS));
+    assert!(
+        text.contains(">16 PCI 0001:83:00.0</text>") && text.contains(">to 0001:94:00.0</text>")
+    );
+    assert!(text.contains("nvme7n1") && text.contains(">to nvme15n1</text>"));
 }
 
 #[test]

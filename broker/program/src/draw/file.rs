@@ -2,6 +2,7 @@
 
 #[cfg(feature = "png")]
 use super::png::png;
+use crate::color;
 use crate::output;
 use crate::progress::Progress;
 use anyhow::bail;
@@ -9,7 +10,7 @@ use clap::{Args, ValueEnum};
 use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use topobroker_draw::{Lines, Picture, Units, ascii, html, pdf, svg, tikz};
+use topobroker_draw::{Lines, Page, Picture, Units, ascii, ascii_coloured, html, pdf, svg, tikz};
 
 /// The file of a picture.
 #[derive(Debug, Args)]
@@ -24,6 +25,9 @@ pub(crate) struct PictureFile {
     /// Format of the picture. On a terminal it is text, else SVG
     #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT")]
     of: Option<Format>,
+    /// Of .pdf: fit the picture onto a sheet
+    #[arg(long, value_enum, value_name = "SIZE")]
+    page: Option<Sheet>,
     /// Replace FILE if it exists
     #[arg(short, long)]
     force: bool,
@@ -52,13 +56,18 @@ pub(crate) enum Format {
 impl PictureFile {
     /// A file with its format, as lstopo takes them.
     pub(crate) fn new(output_file: Option<PathBuf>, of: Format, force: bool) -> Self {
-        Self { output: None, output_file, of: Some(of), force }
+        Self { output: None, output_file, of: Some(of), page: None, force }
     }
 
     /// The units in which the picture is to be made.
     pub(crate) fn units(&self) -> anyhow::Result<Units> {
         let is_text = self.format()? == Format::Ascii;
         Ok(if is_text { Units::LETTERS } else { Units::PIXELS })
+    }
+
+    /// Whether it is printed on a terminal.
+    pub(super) fn is_on_terminal(&self) -> bool {
+        self.file().is_none() && stdout().is_terminal()
     }
 
     fn format(&self) -> anyhow::Result<Format> {
@@ -70,7 +79,7 @@ impl PictureFile {
                 file.display()
             );
         }
-        let by_default = || match file.is_none() && stdout().is_terminal() {
+        let by_default = || match self.is_on_terminal() {
             true => Format::Ascii,
             false => Format::Svg,
         };
@@ -95,12 +104,33 @@ impl PictureFile {
             Format::Png => bail!(
                 "this program was built without the feature png: write .svg, or build it with --features png"
             ),
-            Format::Pdf => pdf(picture),
+            Format::Pdf => pdf(picture, self.page.map(Sheet::page).unwrap_or_default()),
             Format::Tikz => tikz(picture).into_bytes(),
+            Format::Ascii if self.is_on_terminal() && color::is_on() => {
+                ascii_coloured(picture, lines()).into_bytes()
+            }
             Format::Ascii => ascii(picture, lines()).into_bytes(),
         };
         drop(progress);
         output::write(self.file(), &bytes, self.force)
+    }
+}
+
+/// Sheets of paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Sheet {
+    A4,
+    A3,
+    Letter,
+}
+
+impl Sheet {
+    fn page(self) -> Page {
+        match self {
+            Self::A4 => Page::A4,
+            Self::A3 => Page::A3,
+            Self::Letter => Page::LETTER,
+        }
     }
 }
 

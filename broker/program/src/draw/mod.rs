@@ -12,6 +12,7 @@ use crate::calc::{self, combined, set_of};
 use crate::filter_options::{FilterOptions, type_name};
 use crate::job::named;
 use crate::links::graph;
+use crate::output;
 use crate::subject::Subject;
 use anyhow::Context;
 use clap::Args;
@@ -20,7 +21,7 @@ use topobroker::description::Filters;
 use topobroker::hwloc::TypeFilter;
 use topobroker::location::Location;
 use topobroker::publish::job;
-use topobroker_draw::{DrawnRank, Fold, Indexes, NodeOptions, links, node};
+use topobroker_draw::{DrawnRank, Fold, Indexes, NodeOptions, Picture, Units, links, node};
 use topobroker_layout::set::Set;
 use topobroker_reader::jobs::{Job, JobRank};
 use topobroker_reader::links::SwitchModel;
@@ -64,6 +65,10 @@ pub(crate) struct Draw {
     /// Draw no legend
     #[arg(long)]
     no_legend: bool,
+    /// Of text: fit it into so many letters, by leaving out I/O, then caches, then PUs. By default the width of
+    /// the terminal; 0 leaves out nothing
+    #[arg(long, value_name = "LETTERS")]
+    width: Option<u32>,
 }
 
 impl Draw {
@@ -82,6 +87,7 @@ impl Draw {
             physical: false,
             logical: false,
             no_legend: false,
+            width: None,
         }
     }
 
@@ -101,10 +107,45 @@ impl Draw {
         } else {
             let filters = self.filters();
             self.subject.answer_beside_whole(Some(&filters), |whole, part| {
-                Ok(node(whole, &self.options(whole, part)?, units))
+                Ok(self.fitting(whole, self.options(whole, part)?, units))
             })?
         };
         self.file.write(&picture)
+    }
+
+    /// The picture. Text is as wide as the terminal, if that can be; what is left out for that is said.
+    fn fitting(&self, whole: Topology<'_>, options: NodeOptions<'_>, units: Units) -> Picture {
+        let most = self.width.or_else(|| {
+            let (terminal_size::Width(width), _) = terminal_size::terminal_size()?;
+            self.file.is_on_terminal().then(|| width.into())
+        });
+        let Some(most) = most.filter(|most| *most > 0 && units == Units::LETTERS) else {
+            return node(whole, &options, units);
+        };
+        let mut options = NodeOptions { most_width: Some(most), ..options };
+        let mut picture = node(whole, &options, units);
+        let mut left_out = Vec::new();
+        for what in ["I/O devices", "caches", "what repeats", "PUs"] {
+            // What has many more lines than the terminal is narrow, and cannot be looked at.
+            if picture.width() <= most && picture.height() <= 2 * most {
+                break;
+            }
+            left_out.push(what);
+            match what {
+                "I/O devices" => options.no_io = true,
+                "caches" => options.no_caches = true,
+                "what repeats" => options.fold = Fold::Alike(3),
+                _ => options.no_pus = true,
+            }
+            picture = node(whole, &options, units);
+        }
+        if !left_out.is_empty() {
+            output::say(&format!(
+                "left out to fit {most} letters: {}; --width 0 draws all, -o node.html a page",
+                left_out.join(", ")
+            ));
+        }
+        picture
     }
 
     fn filters(&self) -> Filters {
@@ -137,6 +178,7 @@ impl Draw {
             },
             no_pus: self.filters.leaves_out_pus(),
             no_legend: self.no_legend,
+            ..NodeOptions::default()
         })
     }
 
