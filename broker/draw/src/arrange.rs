@@ -53,6 +53,9 @@ fn best(shape: NestedBox, units: Units, most_width: Option<u32>) -> Placed {
         (it.width.saturating_sub(room), cost)
     };
     let first = Placed::new(shape.clone(), &sizes, Form::PAGE, units);
+    if first.width <= room && Form::is_page(first.width, first.height, units) {
+        return first;
+    }
     inner.fold(first, |best, form| {
         let other = Placed::new(shape.clone(), &sizes, form, units);
         let ((own_over, own), (over, least)) = (cost(&other), cost(&best));

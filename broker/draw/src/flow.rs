@@ -25,6 +25,11 @@ impl Form {
         u64::from(width) * 1000 <= self.0 * high(height, units)
     }
 
+    /// Whether a box is between a square and a screen.
+    pub(crate) fn is_page(width: u32, height: u32, units: Units) -> bool {
+        Self::SCREEN.has(width, height, units) && u64::from(width) >= high(height, units)
+    }
+
     /// How far a box is from this form, and how much of it is empty: 1,000,000 if it is neither.
     pub(crate) fn cost(self, width: u32, height: u32, filled: u64, units: Units) -> u64 {
         let form = (u64::from(width) * 1000 / high(height, units)).max(1);

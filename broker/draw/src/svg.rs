@@ -105,7 +105,8 @@ fn write_block(text: &mut String, number: usize, block: &Block) {
     let _ = write!(text, "<g id=\"b{number}\" class=\"{}", block.look.kind.name());
     if let Some(colour) = block.look.colour {
         let (again, number) = (colour / palette::COLOURS.len(), colour % palette::COLOURS.len());
-        let _ = write!(text, " on c{number}");
+        let of_legend = if block.look.kind == BoxKind::Legend { " on" } else { "" };
+        let _ = write!(text, "{of_legend} c{number}");
         // Colours that come again have other borders.
         text.push_str(["", " r1", " r2", " r3"].get(again % 4).copied().unwrap_or_default());
     }

@@ -277,7 +277,7 @@ fn a_page_of_2048_pus_is_small_also_with_a_rank_on_each_core() {
     assert!(plain.len() < 64 << 10, "{}", plain.len());
     assert!(coloured.len() < 1 << 20, "{}", coloured.len());
     // Of the four PUs of a core, the first and the last are drawn.
-    assert_eq!(coloured.matches("class=\"pu on c").count(), 1024);
+    assert_eq!(coloured.matches("class=\"pu c").count(), 1024);
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn what_a_view_hides_is_grey_and_ranks_have_the_colours_of_the_legend() {
     };
     let text = svg(&node(topology, &options, Units::PIXELS));
     assert_eq!(text.matches("class=\"pu hidden\"").count(), 4);
-    assert_eq!(text.matches("class=\"pu on c0\"").count(), 2);
+    assert_eq!(text.matches("class=\"pu c0\"").count(), 2);
     assert_eq!(text.matches("class=\"pu mark\"").count(), 2);
     assert!(text.contains("rank 7: PUs P#0-1") && text.contains("rank 9: not bound"), "{text}");
     assert!(text.contains("grey or (in brackets): not in this view"));
