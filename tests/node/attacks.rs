@@ -390,3 +390,21 @@ fn without_proc_a_process_loads_for_itself() {
     let objects: usize = String::from_utf8(output.stdout).unwrap().trim().parse().unwrap();
     assert!(objects > 2);
 }
+
+#[test]
+fn xml_with_which_hwloc_crashes_is_refused_with_the_object_and_the_rule() {
+    let Some(shared) = topobroker_samples::shared() else { return };
+    for (file, said) in [
+        ("entity-in-userdata.xml", "declares a document type of its own"),
+        ("xml-crash-5-151.xml", "the NUMANode with gp_index 3 is not in the one Machine"),
+        ("xml-crash-5-155.xml", "the Core with gp_index 4 has no complete_cpuset"),
+        ("xml-crash-5-27021.xml", "has no complete_nodeset"),
+    ] {
+        let file = shared.join("cases/files").join(file);
+        for command in ["ls -i", "publish -i", "cluster build /dev/null --force"] {
+            let complaint =
+                ends_with(1, &mut shell(&format!("\"$0\" {command} {}", file.display())));
+            assert!(complaint.contains(said), "{command} {}: {complaint}", file.display());
+        }
+    }
+}

@@ -51,6 +51,14 @@ pub enum HwlocLoadError {
         "{input}: has a {object} with OS index {found:?}; expected an index below {INDEX_LIMIT}"
     )]
     Index { input: String, object: String, found: String },
+    /// The XML declares entities, with which hwloc's parser takes files or memory without end.
+    #[error(
+        "{input}: declares a document type of its own; remove what is in brackets in <!DOCTYPE"
+    )]
+    Declarations { input: String },
+    /// The tree of objects is none that hwloc writes.
+    #[error("{input}: the {object} {rule}; export the topology again with lstopo")]
+    Tree { input: String, object: String, rule: String },
     /// hwloc does not know some flags.
     #[error("hwloc {} of this process does not know all flags of {found:#x}", library_version())]
     Flags { found: u64 },

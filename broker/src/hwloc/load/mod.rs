@@ -4,6 +4,7 @@ mod error;
 mod fsroot;
 mod synthetic;
 mod xml;
+mod xml_tree;
 
 pub use error::HwlocLoadError;
 

@@ -1,6 +1,7 @@
 //! Reads hwloc XML and checks it first, because hwloc reports only that something is wrong.
 
 use super::error::HwlocLoadError;
+use super::xml_tree::{Tree, Version};
 use crate::file_bytes::FileBytes;
 use crate::hwloc::version::library_version;
 use std::borrow::Cow;
@@ -68,8 +69,10 @@ impl Checked {
 fn check(content: &[u8], input: &str) -> Result<String, HwlocLoadError> {
     use quick_xml::events::Event;
     let mut reader = quick_xml::Reader::from_reader(content);
-    let mut root = None;
+    let mut root: Option<String> = None;
     let mut open_elements = 0usize;
+    let mut tree: Option<Tree> = None;
+    let breaks = |(object, rule)| HwlocLoadError::Tree { input: input.to_owned(), object, rule };
     loop {
         let event = reader.read_event();
         let not_xml = |reason: String| HwlocLoadError::NotXml {
@@ -77,30 +80,54 @@ fn check(content: &[u8], input: &str) -> Result<String, HwlocLoadError> {
             reason,
             position: reader.buffer_position(),
         };
-        let element = match event {
+        let (element, is_empty) = match event {
             Ok(Event::Start(element)) => {
                 open_elements += 1;
-                element
+                (element, false)
             }
-            Ok(Event::Empty(element)) => element,
-            Ok(Event::End(_)) => {
+            Ok(Event::Empty(element)) => (element, true),
+            Ok(Event::End(element)) => {
                 open_elements -= 1;
+                if element.name().into_inner() == b"object" {
+                    tree.iter_mut().for_each(Tree::end);
+                }
                 continue;
+            }
+            Ok(Event::DocType(declared)) if declared.contains(&b'[') => {
+                return Err(HwlocLoadError::Declarations { input: input.to_owned() });
             }
             Ok(Event::Eof) if open_elements > 0 => {
                 return Err(not_xml("it ends before its elements are closed".to_owned()));
             }
             Ok(Event::Eof) => {
+                tree.iter().try_for_each(Tree::finish).map_err(breaks)?;
                 return root.ok_or_else(|| not_xml("it has no elements".to_owned()));
             }
             Ok(_) => continue,
             Err(error) => return Err(not_xml(error.to_string())),
         };
         if root.is_none() {
-            root = Some(version_of_root(&element, input)?);
+            let version = version_of_root(&element, input)?;
+            tree = Version::of(&version).map(Tree::new);
+            root = Some(version);
         }
         check_index(&element, input)?;
+        if let Some(tree) = &mut tree
+            && element.name().into_inner() == b"object"
+        {
+            tree.begin(|name| value(&element, name)).map_err(breaks)?;
+            if is_empty {
+                tree.end();
+            }
+        }
     }
+}
+
+/// An attribute as hwloc sees it: `&#80;U` is a PU.
+fn value(element: &quick_xml::events::BytesStart<'_>, name: &str) -> Option<String> {
+    let attribute = element.try_get_attribute(name).ok().flatten()?;
+    let text = attribute.unescape_value().map(Cow::into_owned);
+    Some(text.unwrap_or_else(|_| String::from_utf8_lossy(&attribute.value).into_owned()))
 }
 
 /// Checks the OS index of a PU or NUMA node. Both hwloc and the archive make sets of these indexes.
@@ -111,12 +138,7 @@ fn check_index(
     input: &str,
 ) -> Result<(), HwlocLoadError> {
     let is_object = element.name().into_inner() == b"object";
-    // As hwloc sees it: `&#80;U` is a PU.
-    let value = |name| {
-        let attribute = element.try_get_attribute(name).ok().flatten()?;
-        let text = attribute.unescape_value().map(Cow::into_owned);
-        Some(text.unwrap_or_else(|_| String::from_utf8_lossy(&attribute.value).into_owned()))
-    };
+    let value = |name| value(element, name);
     let in_sets = |object: &String| ["PU", "NUMANode", "Node"].contains(&object.as_str());
     let object = value("type").filter(|object| is_object && in_sets(object));
     let Some(object) = object else { return Ok(()) };
