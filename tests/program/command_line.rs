@@ -54,7 +54,7 @@ fn a_wrong_command_line_is_told_in_one_line() {
     let told = told(&output).replace("topobroker_for_tests", "topobroker");
     assert_eq!(
         told,
-        "there is no option '--josn'; did you mean '--json'?; `topobroker ls --help` has more\n"
+        "there is no option '--josn'; did you mean '--json'? `topobroker ls --help` has more\n"
     );
     assert!(output.stdout.is_empty());
 }

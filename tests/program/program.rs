@@ -212,7 +212,7 @@ fn bad_input_is_one_clear_line_and_leaves_nothing() {
         ("<topology version=\"2.0\"><object", "is not XML"),
         ("<letter/>", "root element <letter>"),
         ("<topology version=\"3.0\"/>", "hwloc XML version 3.0"),
-        ("<topology version=\"2.0\"/>", "hwloc cannot"),
+        ("<topology version=\"2.0\"/>", "the Machine has no NUMANode"),
         // As hwloc reads it: a PU.
         (
             "<topology version=\"2.0\"><object type=\"&#80;U\" os_index=\"4294967294\"/></topology>",

@@ -1,14 +1,16 @@
 //! Writes the file of a cluster, whole or not at all.
 
 use super::error::ClusterError;
-use std::fs::{File, Permissions};
+use rustix::fs::OFlags;
+use rustix::process::geteuid;
+use std::fs::{File, Metadata, Permissions};
 use std::io::{ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// Writes bytes to a file with a mode. It becomes visible whole. A file that exists is an
-/// error, unless it is to be replaced; processes that have adopted the old one keep it. A device, a FIFO and
-/// standard output by its name in /dev are written to as they are, and never replaced.
+/// error, unless it is to be replaced; processes that have adopted the old one keep it. To a device, and to a FIFO of
+/// this user or of root, the bytes are written, and it stays what it is.
 ///
 /// # Errors
 ///
@@ -21,7 +23,16 @@ pub fn write_file(
 ) -> Result<(), ClusterError> {
     let failed = |step| move |source| ClusterError::Write { file: file.to_owned(), step, source };
     if is_written_in_place(file) {
-        let mut opened = File::options().write(true).open(file).map_err(failed("open it"))?;
+        let mut opened = File::options()
+            .write(true)
+            .custom_flags(OFlags::NOCTTY.bits().cast_signed())
+            .open(file)
+            .map_err(failed("open it"))?;
+        // Another file may have got this name meanwhile.
+        let found = opened.metadata().map_err(failed("open it"))?;
+        if !is_stream(&found) {
+            return Err(ClusterError::Exists { file: file.to_owned() });
+        }
         return opened.write_all(bytes).map_err(failed("write it"));
     }
     let folder = match file.parent() {
@@ -29,7 +40,7 @@ pub fn write_file(
         _ => Path::new("."),
     };
     let mut written =
-        tempfile::NamedTempFile::new_in(folder).map_err(failed("make a file beside it"))?;
+        tempfile::NamedTempFile::new_in(folder).map_err(failed("make a file in its folder"))?;
     written.write_all(bytes).map_err(failed("write it"))?;
     written
         .as_file()
@@ -56,13 +67,16 @@ pub fn write_file(
     }
 }
 
-/// Whether [`write_file`] writes to what is there: a device, a FIFO, a socket, or what /dev/stdout leads to.
+/// Whether [`write_file`] writes to what is there: a device, or a FIFO of this user or of root.
 #[must_use]
 pub fn is_written_in_place(file: &Path) -> bool {
-    let Ok(found) = file.metadata() else { return false };
-    let is_replaced = found.is_file() || found.is_dir();
-    let streams = ["/dev/stdout", "/dev/stderr"].map(Path::new);
-    !is_replaced || streams.contains(&file) || file.starts_with("/dev/fd")
+    file.metadata().is_ok_and(|found| is_stream(&found))
+}
+
+fn is_stream(found: &Metadata) -> bool {
+    let kind = found.file_type();
+    let is_own = [0, geteuid().as_raw()].contains(&found.uid());
+    kind.is_char_device() || (kind.is_fifo() && is_own)
 }
 
 #[cfg(test)]

@@ -16,6 +16,8 @@ pub(crate) fn arrange(
     units: Units,
     most_width: Option<u32>,
 ) -> Picture {
+    let mut shape = shape;
+    shape.cut();
     let whole = best(shape, units, most_width);
     let mut picture = Picture { title: title.to_owned(), ..Picture::default() };
     let (gap_x, gap_y) = (units.gap.0, units.gap.1.max(1));
@@ -25,7 +27,8 @@ pub(crate) fn arrange(
     // The legend flows from left to right.
     let (mut x, mut y, mut row) = (gap_x, height, 0);
     let sizes = TextSizes::default();
-    for entry in legend {
+    for mut entry in legend {
+        entry.cut();
         let entry = Placed::new(entry, &sizes, Form::PAGE, units);
         if x > gap_x && x + entry.width + gap_x > widest {
             (x, y, row) = (gap_x, y + row + gap_y, 0);
@@ -40,8 +43,8 @@ pub(crate) fn arrange(
     picture
 }
 
-/// The arrangement whose form is the most like a page. What is in the outermost box is wider or higher for that: two
-/// packages beside each other are a page if each is high. Of those that are too wide, the narrowest.
+/// The arrangement whose form is the most like a page. What is in the outermost box is wider or higher for that: a row
+/// of two packages is a page if each is high. Of those that are too wide, the narrowest.
 fn best(shape: NestedBox, units: Units, most_width: Option<u32>) -> Placed {
     let sizes = TextSizes::of(&shape, units);
     let narrow = most_width.is_some().then_some([Form::NARROW, Form::NARROWEST]);
@@ -84,7 +87,6 @@ const LEAST_LINES: u32 = 16;
 
 impl Placed {
     fn new(mut shape: NestedBox, sizes: &TextSizes, form: Form, units: Units) -> Self {
-        shape.look.cut();
         let io = std::mem::take(&mut shape.io);
         let [memory, children] = [&mut shape.memory, &mut shape.children].map(|parts| {
             let parts = std::mem::take(parts).into_iter();
@@ -102,14 +104,15 @@ impl Placed {
         let (left, inner) = if is_bar { (0, 0) } else { (pad_x, pad_y) };
         // Below the text.
         let mut y = if is_bar { height + units.gap.1 } else { height - pad_y + units.gap.1.min(3) };
-        let size = placed.put_rows(memory, Form::WIDEST, (left, y), units);
+        let memory_form = if form.is_narrow() { form } else { Form::WIDEST };
+        let size = placed.put_rows(memory, memory_form, (left, y), units);
         if size.1 > 0 {
             placed.width = placed.width.max(left + size.0 + left);
             y += size.1 + units.gap.1;
         }
         let size = placed.put_rows(children, form, (left, y), units);
         let io_left = if size.0 > 0 { left + size.0 + 2 * units.gap.0 } else { left };
-        let (io, places) = Self::all_beside(&io, size.1, sizes, form, units);
+        let (io, places) = Self::devices(&io, size.1, sizes, form, units);
         let io_size = placed.take(io, places, (io_left, y));
         let right = if io_size.0 > 0 { io_left - left + io_size.0 } else { size.0 };
         placed.width = placed.width.max(left + right + left);
@@ -121,8 +124,8 @@ impl Placed {
         placed
     }
 
-    /// Devices and bridges in columns as high as what they are beside; higher if they would be wider than a screen.
-    fn all_beside(
+    /// Devices and bridges in columns as high as what is at their left; higher if they would be wider than a screen.
+    fn devices(
         io: &[NestedBox],
         height: u32,
         sizes: &TextSizes,
@@ -131,7 +134,7 @@ impl Placed {
     ) -> (Vec<Self>, Places) {
         let mut limit = height.max(LEAST_LINES * units.line);
         loop {
-            let parts = io.iter().map(|it| Self::beside(it.clone(), limit, sizes, form, units));
+            let parts = io.iter().map(|it| Self::device(it.clone(), limit, sizes, form, units));
             let parts: Vec<Self> = parts.collect();
             let places = flow::columns(&self::sizes(&parts), limit, units);
             let (wide, high) = places.1;
@@ -144,7 +147,7 @@ impl Placed {
     }
 
     /// A device, or a bridge with all that is behind it, not higher than `limit` if that can be.
-    fn beside(
+    fn device(
         mut shape: NestedBox,
         limit: u32,
         sizes: &TextSizes,
@@ -154,8 +157,9 @@ impl Placed {
         if shape.look.kind != BoxKind::Bridge {
             return Self::new(shape, sizes, form, units);
         }
-        let behind = std::mem::take(&mut shape.io).into_iter();
-        let behind = behind.map(|it| Self::beside(it, limit, sizes, form, units)).collect();
+        let misc = std::mem::take(&mut shape.children);
+        let behind = std::mem::take(&mut shape.io).into_iter().chain(misc);
+        let behind = behind.map(|it| Self::device(it, limit, sizes, form, units)).collect();
         Self::bridge(shape, behind, limit, units)
     }
 

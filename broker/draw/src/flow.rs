@@ -15,10 +15,15 @@ impl Form {
     /// For narrow terminals.
     pub(crate) const NARROW: Self = Self(200);
     pub(crate) const NARROWEST: Self = Self(1);
-    /// What a screen shows beside each other.
+    /// Of a screen.
     pub(crate) const SCREEN: Self = Self(1778);
     /// One row.
     pub(crate) const WIDEST: Self = Self(u64::MAX);
+
+    /// Whether it is for narrow terminals.
+    pub(crate) fn is_narrow(self) -> bool {
+        self.0 <= Self::NARROW.0
+    }
 
     /// Whether a box is not wider than this form.
     pub(crate) fn has(self, width: u32, height: u32, units: Units) -> bool {
@@ -102,7 +107,7 @@ fn best_flow(sizes: &[(u32, u32)], room: u32, form: Form, units: Units) -> Place
     tried.min_by_key(cost).unwrap_or_default()
 }
 
-/// The places of boxes in rows of a width. Small boxes stand on each other beside a high one.
+/// The places of boxes in rows of a width. Small boxes stand on each other next to a high one.
 fn flow(sizes: &[(u32, u32)], room: u32, units: Units) -> Places {
     let (mut x, mut y, mut row) = (0_u32, 0, 0);
     // Left, width and height of the last column.

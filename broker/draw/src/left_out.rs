@@ -1,5 +1,5 @@
-//! What a box stands for that is not drawn: `Core L#1-6`, `PU L#2-13 P#1-6,9-14`, names of devices. The page
-//! finds objects by it.
+//! What a box stands for that is not drawn: `Core L#1-6`, `PU P#1-6,9-14`, names of devices. The page finds objects
+//! by it.
 
 use crate::shape::NestedBox;
 use std::collections::BTreeMap;
@@ -24,31 +24,39 @@ impl LeftOut {
         let label = &shape.look.label;
         let logical = number_behind(label, " L#");
         let physical = number_behind(label, "P#");
-        match (label.split_once(" L#"), logical, physical) {
-            (Some((kind, _)), Some(logical), physical) => {
+        let kind = label.split([' ', '(']).next().unwrap_or_default();
+        match (logical, physical) {
+            (None, None) => self.names.extend(shape.look.text.first().cloned()),
+            (logical, physical) => {
                 let (own, os) = self.indexes.entry(kind.to_owned()).or_default();
-                own.insert(logical);
+                logical.into_iter().for_each(|index| own.insert(index));
                 physical.into_iter().for_each(|index| os.insert(index));
             }
-            _ => self.names.extend(shape.look.text.first().cloned()),
         }
         shape.parts().for_each(|part| self.add(part));
     }
 
-    /// A line for each kind, and one for the names.
+    /// Lines for each kind and each sort of indexes, and for the names. None is too long to be kept.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let line = |(kind, (own, os)): (&String, &(Set, Set))| {
-            let os = match os.is_empty() {
-                true => String::new(),
-                false => format!(" P#{}", os.to_text(Format::List)),
-            };
-            format!("{kind} L#{}{os}", own.to_text(Format::List))
-        };
-        let mut lines: Vec<String> = self.indexes.iter().map(line).collect();
-        lines.extend((!self.names.is_empty()).then(|| self.names.join(", ")));
+        let mut lines = Vec::new();
+        for (kind, (own, os)) in &self.indexes {
+            for (mark, indexes) in [("L#", own), ("P#", os)] {
+                if !indexes.is_empty() {
+                    let list = indexes.to_text(Format::List);
+                    let ranges: Vec<&str> = list.split(',').collect();
+                    let parts = ranges.chunks(RANGES_OF_LINE).map(|part| part.join(","));
+                    lines.extend(parts.map(|part| format!("{kind} {mark}{part}")));
+                }
+            }
+        }
+        lines.extend(self.names.chunks(NAMES_OF_LINE).map(|part| part.join(", ")));
         lines
     }
 }
+
+/// How many ranges and names a line has.
+const RANGES_OF_LINE: usize = 60;
+const NAMES_OF_LINE: usize = 12;
 
 /// The number behind a mark of a label.
 fn number_behind(label: &str, mark: &str) -> Option<u32> {

@@ -1,4 +1,4 @@
-//! Colours, for light pages and for dark ones. Text is readable on all of them, and no fact is told by colour alone.
+//! Colours, for light pages and for dark ones. Text is readable on all of them, and colour alone says nothing.
 
 use crate::picture::{BoxKind, Look};
 

@@ -12,6 +12,9 @@ const FONT: Name<'_> = Name(b"F");
 /// Points of a pixel.
 const POINTS: f32 = 0.75;
 
+/// What printers leave white on each side of a sheet, in points: a centimetre.
+const MARGIN: f32 = 28.0;
+
 /// The page of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Page {
@@ -50,10 +53,14 @@ pub fn pdf(picture: &Picture, sheet: Page) -> Vec<u8> {
     let [catalog, pages, page, font, content] = [1, 2, 3, 4, 5].map(Ref::new);
     let (width, height) = (length(picture.width), length(picture.height));
     let (page_width, page_height) = sheet.size(width, height);
-    let scale = (page_width / width.max(1.0)).min(page_height / height.max(1.0));
+    let margin = if sheet == Page::Picture { 0.0 } else { MARGIN };
+    let (room_x, room_y) = (page_width - 2.0 * margin, page_height - 2.0 * margin);
+    let scale = (room_x / width.max(1.0)).min(room_y / height.max(1.0));
+    let left = (page_width - width * scale) / 2.0;
+    let top = page_height - (page_height - height * scale) / 2.0;
     let mut drawn = Content::new();
     // Pictures count from the top, pages from the bottom.
-    drawn.transform([scale, 0.0, 0.0, -scale, 0.0, page_height]);
+    drawn.transform([scale, 0.0, 0.0, -scale, left, top]);
     picture.blocks.iter().for_each(|block| draw_block(&mut drawn, block));
     picture.lines.iter().for_each(|line| draw_line(&mut drawn, line));
     let mut pdf = Pdf::new();

@@ -37,6 +37,13 @@ impl NestedBox {
         Self::new(BoxKind::Legend, text)
     }
 
+    /// Cuts what is too long to be read, here and in all that is in it.
+    pub(crate) fn cut(&mut self) {
+        self.look.cut();
+        let parts = self.memory.iter_mut().chain(&mut self.children).chain(&mut self.io);
+        parts.for_each(Self::cut);
+    }
+
     /// Puts what is below caches in their place.
     pub(crate) fn without_caches(&mut self) {
         let below =

@@ -62,14 +62,16 @@ pub(crate) fn tree(text: String) -> String {
     if !is_on() {
         return text;
     }
-    let mut depth = 0;
-    let paint = |word: &str| {
-        let is_inside = depth > 0 || word.starts_with('(');
-        depth += word.matches('(').count();
-        depth -= word.matches(')').count().min(depth);
-        if is_inside { Some(DIM) } else { style_of_type(word) }
+    let line = |line: &str| {
+        let mut depth = 0;
+        words(line, |word| {
+            let is_inside = depth > 0 || word.starts_with('(');
+            depth += word.matches('(').count();
+            depth -= word.matches(')').count().min(depth);
+            if is_inside { Some(DIM) } else { style_of_type(word) }
+        })
     };
-    words(&text, paint)
+    text.split_inclusive('\n').map(line).collect()
 }
 
 fn style_of_type(word: &str) -> Option<Style> {

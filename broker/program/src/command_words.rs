@@ -8,9 +8,9 @@ use topobroker::location::Location;
 /// The words of a command line, with `--` before the command that one of ours is to run, if it takes one
 /// and the user has not written it. An option of that command would else be taken for one of ours.
 pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
-    let names = commands(&words, program);
-    let (own, mut next) = (names.last().copied().unwrap_or(program), names.len());
-    let names_end = next;
+    let (names, names_end) = commands(&words, program);
+    let own = names.last().copied().unwrap_or(program);
+    let mut next = names_end;
     if ["ls", "draw"].contains(&own.get_name()) {
         words.iter_mut().for_each(standard_output);
         return words;
@@ -61,13 +61,13 @@ pub(super) fn by_name(mut words: Vec<OsString>) -> Vec<OsString> {
     if let Some(name) = name.filter(is_of_hwloc) {
         words.insert(1, name);
     }
+    let at = command_at(&words);
+    let command = words.get(at).and_then(|word| word.to_str());
     // These two go on without what they do not find.
-    let command = words.get(1).and_then(|word| word.to_str());
     if command.is_some_and(|word| ["hwloc-calc", "hwloc-info"].contains(&word)) {
-        words.insert(2, "--lenient".into());
-    }
-    if words.len() == 2 && words.get(1).is_some_and(|word| word == "version") {
-        words.truncate(1);
+        words.insert(at + 1, "--lenient".into());
+    } else if command == Some("version") && words.len() == at + 1 {
+        words.pop();
         words.push("--version".into());
     }
     words
@@ -75,7 +75,8 @@ pub(super) fn by_name(mut words: Vec<OsString>) -> Vec<OsString> {
 
 /// The name of hwloc's that a command line begins with.
 pub(super) fn hwloc_name(words: &[OsString]) -> Option<&'static str> {
-    HWLOC_NAMES.into_iter().find(|name| words.get(1).is_some_and(|word| *word == **name))
+    let command = words.get(command_at(words))?;
+    HWLOC_NAMES.into_iter().find(|name| *command == **name)
 }
 
 /// The names of hwloc's programs, which are commands here.
@@ -94,19 +95,33 @@ pub(super) const HWLOC_NAMES: [&str; 10] = [
 
 /// Names of the program and of the command that a command line is of.
 pub(super) fn path(words: &[OsString], program: &Command) -> String {
-    commands(words, program).into_iter().map(Command::get_name).collect::<Vec<_>>().join(" ")
+    let (commands, _) = commands(words, program);
+    commands.into_iter().map(Command::get_name).collect::<Vec<_>>().join(" ")
 }
 
-/// The program, and the command of each word that names one, as far as they are in front.
-fn commands<'c>(words: &[OsString], program: &'c Command) -> Vec<&'c Command> {
+/// The program, and the command of each word that names one, as far as they are in front; and the place behind them.
+fn commands<'c>(words: &[OsString], program: &'c Command) -> (Vec<&'c Command>, usize) {
     let mut found = vec![program];
-    for word in words.iter().skip(1) {
-        match found.last().and_then(|own| own.find_subcommand(word)) {
-            Some(below) => found.push(below),
-            None => break,
-        }
+    let mut next = command_at(words);
+    while let Some(below) = words.get(next).and_then(|word| found.last()?.find_subcommand(word)) {
+        found.push(below);
+        next += 1;
     }
-    found
+    (found, next)
+}
+
+/// The place of the command: the options of all commands may be in front of it.
+fn command_at(words: &[OsString]) -> usize {
+    let mut at = 1;
+    while let Some(word) = words.get(at).and_then(|word| word.to_str()) {
+        at += match word {
+            "-q" | "--quiet" => 1,
+            "--color" => 2,
+            word if word.starts_with("--color=") => 1,
+            _ => break,
+        };
+    }
+    at
 }
 
 /// The argument that has places to bind to.
@@ -184,6 +199,7 @@ mod tests {
             ("it run -ix.xml app", "it run -ix.xml -- app"),
             ("it run --in x.xml app", "it run --in x.xml -- app"),
             ("it run --input=x.xml app", "it run --input=x.xml -- app"),
+            ("it -q --color never run -v app -n", "it -q --color never run -v -- app -n"),
             ("it run -v -- app", "it run -v -- app"),
             ("it bind core:0 --membind numa:0 ls -l", "it bind core:0 --membind numa:0 -- ls -l"),
             ("it hwloc-bind -p 0x1 ls", "it hwloc-bind -p 0x1 -- ls"),

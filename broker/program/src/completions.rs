@@ -1,5 +1,5 @@
 //! Completions of shells: commands and options, and what is there now, such as jobs, devices and locations. The
-//! shell calls this program for each, with the variable `COMPLETE`.
+//! shell calls this program for each, with the variable `TOPOBROKER_COMPLETE`.
 
 use super::output;
 use super::own_published;
@@ -22,7 +22,7 @@ pub(super) struct Completions {
 }
 
 /// The variable by which a shell asks.
-const ASKED_BY: &str = "COMPLETE";
+const ASKED_BY: &str = "TOPOBROKER_COMPLETE";
 
 impl Completions {
     /// Prints the lines by which the shell asks this program.
@@ -54,7 +54,7 @@ fn with_values_below(command: Command, above: &str) -> Command {
     command.mut_subcommands(|below| with_values_below(below, &name))
 }
 
-/// An argument with what its values can be, as far as its name tells.
+/// An argument with what its values can be, as far as its name says.
 fn with_value(argument: Arg, above: &str) -> Arg {
     let of_value = argument.get_value_names().and_then(|names| names.first()).cloned();
     let id = argument.get_id().as_str();

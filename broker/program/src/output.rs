@@ -8,6 +8,9 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use topobroker_cluster::write_file;
 
+/// Whether the terminal shows how far work is, in a line that a message takes the place of.
+pub(super) static IS_LINE_SHOWN: AtomicBool = AtomicBool::new(false);
+
 /// Whether notes are left out.
 static IS_QUIET: AtomicBool = AtomicBool::new(false);
 
@@ -31,7 +34,8 @@ pub(super) fn say(message: &str) {
 /// Writes a message to standard error, without what a terminal would obey. If that fails, there is
 /// nowhere left to report it.
 pub(super) fn complain(message: &str) {
-    let _ = writeln!(io::stderr(), "topobroker: {}", harmless(message));
+    let start = if IS_LINE_SHOWN.load(Ordering::Relaxed) { "\r\u{1b}[K" } else { "" };
+    let _ = writeln!(io::stderr(), "{start}topobroker: {}", harmless(message));
 }
 
 /// A text with the escape of each control character in its place: names and messages of others may
@@ -55,17 +59,30 @@ pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
     write(None, text.as_bytes(), false)
 }
 
-/// Whether a file's name is that of standard output: `-`, or `-.svg` and the like, as in lstopo.
+/// Whether a file's name is that of standard output: `-`, `-.svg` and the like, as in lstopo, and the names that the
+/// system has. To open those again would begin at the start of the file that standard output is.
 pub(super) fn is_standard(file: &Path) -> bool {
+    const NAMES: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
     let folder = file.parent().unwrap_or(file);
-    ["", "."].iter().any(|own| folder == Path::new(own))
-        && file.file_stem().is_some_and(|stem| stem == "-")
+    let is_here = ["", "."].iter().any(|own| folder == Path::new(own));
+    NAMES.iter().any(|name| file.as_os_str() == *name)
+        || (is_here && file.extension().is_some() && file.file_stem().is_some_and(|it| it == "-"))
 }
 
 /// Writes what a command makes, whole: to a file, or to standard output.
 pub(super) fn write(file: Option<&Path>, bytes: &[u8], force: bool) -> anyhow::Result<ExitCode> {
+    write_with_mode(file, bytes, 0o644, force)
+}
+
+/// [`write`], with the mode of a new file.
+pub(super) fn write_with_mode(
+    file: Option<&Path>,
+    bytes: &[u8],
+    mode: u32,
+    force: bool,
+) -> anyhow::Result<ExitCode> {
     match file.filter(|file| !is_standard(file)) {
-        Some(file) => write_file(file, bytes, 0o644, force)?,
+        Some(file) => write_file(file, bytes, mode, force)?,
         None => {
             let mut out = io::stdout().lock();
             out.write_all(bytes).and_then(|()| out.flush()).context(STANDARD_OUTPUT)?;

@@ -98,7 +98,7 @@ pub fn main() -> ExitCode {
     let parsed = all.try_get_matches_from_mut(&words);
     let program = match parsed.and_then(|found| Program::from_arg_matches(&found)) {
         Ok(program) => program,
-        Err(usage) => return exit(told(usage, &words, &path)),
+        Err(usage) => return exit(answered(usage, &words, &path)),
     };
     if let Err(error) = signals::outlive_full_files() {
         return exit(Err(error.into()));
@@ -169,7 +169,7 @@ fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {
 
 /// Prints the message of clap: help to standard output, a usage error to standard error. The version begins
 /// with that of hwloc if the command has a name of hwloc's.
-fn told(error: clap::Error, words: &[OsString], command: &str) -> anyhow::Result<ExitCode> {
+fn answered(error: clap::Error, words: &[OsString], command: &str) -> anyhow::Result<ExitCode> {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     let printed = match error.kind() {
         DisplayHelp => error.print(),

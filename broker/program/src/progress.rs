@@ -27,6 +27,7 @@ impl Progress {
         let line = is_shown.then(|| {
             let (end, ended) = channel();
             let counted = Arc::clone(&done);
+            output::IS_LINE_SHOWN.store(true, Ordering::Relaxed);
             let show = move || {
                 let mut wait = FIRST;
                 while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
@@ -62,6 +63,7 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.line.take() {
+            output::IS_LINE_SHOWN.store(false, Ordering::Relaxed);
             drop(end);
             // It cannot panic, and nothing is lost if it did.
             let _ = thread.join();

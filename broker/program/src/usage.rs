@@ -22,7 +22,8 @@ pub(super) fn message(usage: &Error, command: &str) -> String {
         }
         _ => expected_number(&in_one_line(usage)),
     };
-    format!("{what}; `{command} --help` has more")
+    let end = if what.ends_with('?') { "" } else { ";" };
+    format!("{what}{end} `{command} --help` has more")
 }
 
 /// What to type, or what is similar.
@@ -191,7 +192,7 @@ const INSTEAD: &[(&str, &str, &str)] = &[
     ),
     ("ls", "--distances-transform", "`topobroker links` prints links"),
     ("draw", "--dark --light --theme", "a page and an SVG follow the mode of the system"),
-    ("draw", "-T --size --width --height", "SVG and PDF scale as they are"),
+    ("draw", "--size --height", "SVG and PDF scale as they are"),
     ("info", "--descendant", "`--descendants TYPE`"),
     ("calc", "--hbm", "`hbm:all` is a location"),
     (
@@ -222,5 +223,4 @@ const INSTEAD: &[(&str, &str, &str)] = &[
     ("links", "--matrix", "`--of matrix`"),
     ("links", "--nccl", "`--of nccl`"),
     ("devices", "--nic --nics", "`topobroker devices` lists both kinds; --gpu GPUs alone"),
-    ("completions", "tcsh csh", "bash, zsh and fish have completions"),
 ];

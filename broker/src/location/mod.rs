@@ -101,7 +101,7 @@ impl Location {
         })
     }
 
-    /// Reads a list of indexes, `0-3,8`, or anything else as [`Location::parse_or_name`] does.
+    /// Reads a list of indexes, `0-3,8`; other texts as [`Location::parse_or_name`] does.
     ///
     /// # Errors
     ///
@@ -287,7 +287,7 @@ fn parse_path(text: &str, rest: &str) -> Result<Vec<Step>, LocationError> {
         let (name, tail) = left.split_at(colon);
         let Some(level) = NamedLevel::parse(name) else {
             let expected = match name.to_ascii_lowercase().trim_end_matches('s') {
-                "cpu" | "thread" | "hwthread" | "processor" => "pu, hwloc's word for it",
+                "cpu" | "thread" | "hwthread" | "processor" => "pu, as hwloc calls it",
                 _ => level::EXPECTED,
             };
             return Err(malformed(text, left, "no type or depth", expected));

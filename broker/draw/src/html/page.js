@@ -64,7 +64,7 @@ function search(words) {
   if (named.length) found = named;
   // What is not drawn is in the facts of the box that stands for it.
   const isInside = wanted && !found.length;
-  if (isInside) found = boxes.filter(box => standsFor(about(box).toLowerCase(), wanted));
+  if (isInside) found = boxes.filter(box => box.classList.contains('more') && standsFor(about(box).toLowerCase(), wanted));
   found.forEach(box => box.classList.add('found'));
   at = 0;
   const said = isInside && found.length ? 'not drawn: in "' + about(found[0]).split('\n')[0] + '"' : found.length + ' found';
@@ -77,16 +77,15 @@ function reveal(box) {
   box.scrollIntoView({ block: 'center', inline: 'center' });
   show(box);
 }
-// Whether a line such as "pu l#2-13 p#1-6,9" has what is looked for: "pu l#7", "l#7" or "p#9".
+// Whether a line such as "pu l#2-13" or "pu p#1-6,9" has what is looked for: "pu l#7", "l#7" or "p#9".
 function standsFor(facts, wanted) {
   const asked = /^(?:(\S+) )?([lp])#(\d+)$/.exec(wanted);
   if (!asked) return false;
   const [, kind, side, number] = asked;
   return facts.split('\n').slice(1).some(line => {
-    const lists = /^(.+?) l#([\d,-]+)(?: p#([\d,-]+))?$/.exec(line);
-    if (!lists || (kind && lists[1] !== kind)) return false;
-    const list = side === 'l' ? lists[2] : lists[3];
-    return (list || '').split(',').some(range => {
+    const list = /^(.+?) ([lp])#([\d,-]+)$/.exec(line);
+    if (!list || list[2] !== side || (kind && list[1] !== kind)) return false;
+    return list[3].split(',').some(range => {
       const [first, last] = range.split('-').map(Number);
       return range && first <= number && number <= (last === undefined ? first : last);
     });

@@ -1,15 +1,16 @@
 //! The file of a cluster that a command writes.
 
+use crate::output;
 use anyhow::bail;
 use clap::Args;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use topobroker_cluster::{ClusterBuilder, ClusterError, is_written_in_place, write_file};
+use topobroker_cluster::{ClusterBuilder, ClusterError, is_written_in_place};
 
 /// The file that is written.
 #[derive(Debug, Args)]
 pub(super) struct OutputFile {
-    /// The file to write
+    /// The file to write; `-` is standard output
     pub(super) output: PathBuf,
     /// Replace the output if it exists
     #[arg(long)]
@@ -24,7 +25,8 @@ impl OutputFile {
     /// Refuses a file that exists and is not to be replaced, before anything is read.
     pub(super) fn check(&self) -> Result<(), ClusterError> {
         let is_there = self.output.symlink_metadata().is_ok();
-        if !self.force && is_there && !is_written_in_place(&self.output) {
+        let is_stream = output::is_standard(&self.output) || is_written_in_place(&self.output);
+        if !self.force && is_there && !is_stream {
             return Err(ClusterError::Exists { file: self.output.clone() });
         }
         Ok(())
@@ -47,8 +49,9 @@ impl OutputFile {
         }
     }
 
-    pub(super) fn write(&self, cluster: ClusterBuilder) -> Result<(), ClusterError> {
+    pub(super) fn write(&self, cluster: ClusterBuilder) -> anyhow::Result<()> {
         let mode = if self.public { 0o444 } else { 0o400 };
-        write_file(&self.output, &cluster.finish()?, mode, self.force)
+        output::write_with_mode(Some(&self.output), &cluster.finish()?, mode, self.force)?;
+        Ok(())
     }
 }

@@ -5,7 +5,7 @@ use super::png::png;
 use crate::color;
 use crate::output;
 use crate::progress::Progress;
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::{Args, ValueEnum};
 use std::io::{IsTerminal, stdout};
 use std::path::{Path, PathBuf};
@@ -94,6 +94,10 @@ impl PictureFile {
 
     /// Writes a picture.
     pub(crate) fn write(&self, picture: &Picture) -> anyhow::Result<ExitCode> {
+        ensure!(
+            self.page.is_none() || self.format()? == Format::Pdf,
+            "--page is of PDF: write .pdf, or leave it out"
+        );
         let progress = Progress::of("the picture is drawn", 0);
         let bytes = match self.format()? {
             Format::Svg => svg(picture).into_bytes(),

@@ -125,24 +125,32 @@ impl Draw {
         let mut options = NodeOptions { most_width: Some(most), ..options };
         let mut picture = node(whole, &options, units);
         let mut left_out = Vec::new();
-        for what in ["I/O devices", "caches", "what repeats", "PUs"] {
+        let may_fold = options.fold != Fold::Nothing;
+        let steps = ["I/O devices", "caches", "what repeats", "PUs"];
+        for what in steps.into_iter().filter(|what| may_fold || *what != "what repeats") {
             // What has many more lines than the terminal is narrow, and cannot be looked at.
-            if picture.width() <= most && picture.height() <= 2 * most {
+            if picture.width() <= most && picture.height() <= most.saturating_mul(2) {
                 break;
             }
-            left_out.push(what);
             match what {
                 "I/O devices" => options.no_io = true,
                 "caches" => options.no_caches = true,
                 "what repeats" => options.fold = Fold::Alike(3),
                 _ => options.no_pus = true,
             }
-            picture = node(whole, &options, units);
+            let smaller = node(whole, &options, units);
+            if smaller.labels().count() < picture.labels().count() {
+                left_out.push(what);
+            }
+            picture = smaller;
         }
-        if !left_out.is_empty() {
+        if !left_out.is_empty() || picture.width() > most {
+            let left_out =
+                if left_out.is_empty() { "nothing".to_owned() } else { left_out.join(", ") };
             output::say(&format!(
-                "left out to fit {most} letters: {}; --width 0 draws all, -o node.html a page",
-                left_out.join(", ")
+                "left out for {most} letters a line, and not too many lines: {left_out}; the picture has {}; \
+                 --width 0 draws all, -o node.html a page",
+                picture.width()
             ));
         }
         picture

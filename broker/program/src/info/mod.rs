@@ -125,6 +125,9 @@ impl Info {
             [word] if !self.objects => word.as_str(),
             _ => "",
         };
+        if self.json && ["support", "topology"].contains(&word) {
+            bail!("--json: {word} is text; `info --json root` has the infos of the machine");
+        }
         if self.support || word == "support" {
             return Ok(support(topology));
         }
