@@ -324,6 +324,14 @@ fn objects_are_named_as_people_type_them() {
 }
 
 #[test]
+fn the_root_of_this_system_is_an_input_as_in_lstopo() {
+    let theirs = Command::new("lstopo-no-graphics").args(["-i", "/"]).output();
+    let Ok(theirs) = theirs else { return skip(format_args!("no lstopo-no-graphics")) };
+    let ours = run(&["ls", "-i", "/"]);
+    assert_eq!(String::from_utf8_lossy(&ours.stdout), String::from_utf8_lossy(&theirs.stdout));
+}
+
+#[test]
 fn runs_of_alike_devices_and_levels_are_printed_as_lstopo_prints_them() {
     let Some(shared) = shared() else { return };
     for (file, words) in [("memory-side-cache.xml", "-s"), ("alike-pci-devices.xml", "--whole-io")]
