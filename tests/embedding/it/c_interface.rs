@@ -165,7 +165,7 @@ fn licences_documents_and_completions_are_installed() {
         "share/man/man7/topobroker.7",
     ] {
         let length = std::fs::metadata(prefix().join(file)).map(|it| it.len());
-        assert!(length.is_ok_and(|length| length > 500), "{file}");
+        assert!(length.is_ok_and(|length| length > 150), "{file}");
     }
 }
 
