@@ -43,7 +43,7 @@ pub fn export_v1(topology: &HwlocTopology<'_>) -> io::Result<Vec<u8>> {
 /// use topobroker::hwloc::{Input, LoadOptions, export_synthetic, load};
 /// let core = load(&Input::Synthetic("Core:1 PU:2".to_owned()), &LoadOptions::default())?;
 /// const NO_ATTRIBUTES: u64 = 2;
-/// assert_eq!(export_synthetic(&core, NO_ATTRIBUTES)?, "[NUMANode] Core:1 PU:2");
+/// assert_eq!(export_synthetic(&core, NO_ATTRIBUTES)?, "Core:1 [NUMANode] PU:2");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
