@@ -76,7 +76,7 @@ fn filled(sizes: &[(u32, u32)]) -> u64 {
     sizes.iter().map(|(width, height)| u64::from(*width) * u64::from(*height)).sum()
 }
 
-/// Boxes of these sizes in columns that are not higher than `limit`, if none of them is.
+/// Boxes of these sizes in columns that are not higher than `limit`, or than the highest box.
 pub(crate) fn columns(sizes: &[(u32, u32)], limit: u32, units: Units) -> Places {
     let limit = sizes.iter().map(|(_, height)| *height).max().unwrap_or(0).max(limit);
     let (mut x, mut y, mut width, mut height) = (0, 0, 0, 0);

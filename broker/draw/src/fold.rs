@@ -19,7 +19,7 @@ pub enum Fold {
 /// Most boxes of a picture that is looked at in one piece.
 const LARGE: usize = 500;
 
-/// Devices behind one bridge that are alike and as many are one box.
+/// So many devices behind one bridge that are alike are one box.
 const MANY_DEVICES: usize = 4;
 
 /// Leaves out what repeats.

@@ -4,7 +4,7 @@
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use topobroker::description::{Filters, is_any_cache};
 use topobroker::hwloc::TypeFilter;
-use topobroker::location::NamedLevel;
+use topobroker::location::{NamedLevel, is_word_for_pu};
 use topobroker_reader::{ObjectType, TypeName};
 
 /// The filters that the options ask for.
@@ -148,7 +148,7 @@ pub(super) fn type_name(name: &str) -> Result<TypeName, String> {
 /// hwloc's name of a type for a word that is none, such as `cores` and `cpu`.
 fn instead(name: &str) -> Option<&str> {
     match name.to_ascii_lowercase().trim_end_matches('s') {
-        "cpu" | "thread" | "hwthread" | "processor" => Some("pu"),
+        _ if is_word_for_pu(name) => Some("pu"),
         "chip" | "socket" => Some("package"),
         "llc" => Some("l3"),
         "device" => Some("osdev"),

@@ -182,9 +182,7 @@ impl Ls {
 
     /// The file to write to; `-.svg` is standard output in that format.
     fn file(&self) -> Option<&Path> {
-        self.output
-            .as_deref()
-            .filter(|file| !output::is_standard(file) || file.extension().is_some())
+        output::with_format(self.output.as_deref())
     }
 
     /// Returns the text that this command prints for a topology.

@@ -69,6 +69,11 @@ pub(super) fn is_standard(file: &Path) -> bool {
         || (is_here && file.extension().is_some() && file.file_stem().is_some_and(|it| it == "-"))
 }
 
+/// The file whose name says a format: not standard output, if its name has no ending.
+pub(super) fn with_format(file: Option<&Path>) -> Option<&Path> {
+    file.filter(|file| !is_standard(file) || file.extension().is_some())
+}
+
 /// Writes what a command makes, whole: to a file, or to standard output.
 pub(super) fn write(file: Option<&Path>, bytes: &[u8], force: bool) -> anyhow::Result<ExitCode> {
     write_with_mode(file, bytes, 0o644, force)

@@ -208,11 +208,13 @@ impl Subject {
             let own = topobroker_reader::jobs::affinity().context("--restrict binding")?;
             return Ok(Some((own, flags)));
         }
-        let format = if mask.contains(',') { Format::Hwloc } else { Format::Taskset };
-        let set = Set::parse(mask, format).with_context(|| match Location::parse(mask) {
-            Ok(_) => format!("--restrict takes a set; `--view {mask}` takes objects"),
-            Err(_) => "--restrict".to_owned(),
-        })?;
+        let set =
+            Set::parse(mask, Format::of_mask(mask)).with_context(|| {
+                match Location::parse(mask) {
+                    Ok(_) => format!("--restrict takes a set; `--view {mask}` takes objects"),
+                    Err(_) => "--restrict".to_owned(),
+                }
+            })?;
         Ok(Some((set, flags)))
     }
 }

@@ -9,6 +9,18 @@ use topobroker_reader::{Attributes, Depth, Object, ObjectType, Topology, TypeDep
 pub(super) const EXPECTED: &str =
     "a type such as core or l3, a depth, pci[vendor:device], os[gpu] or numa[dram]";
 
+/// Whether a word is what others call PUs: `cpu`, `threads`.
+///
+/// ```
+/// use topobroker::location::is_word_for_pu;
+/// assert!(is_word_for_pu("CPUs") && !is_word_for_pu("core"));
+/// ```
+#[must_use]
+pub fn is_word_for_pu(word: &str) -> bool {
+    let word = word.to_ascii_lowercase();
+    ["cpu", "thread", "hwthread", "processor"].contains(&word.trim_end_matches('s'))
+}
+
 /// A level, and a condition that says which of its objects count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedLevel {

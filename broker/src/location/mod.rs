@@ -6,7 +6,7 @@ mod level;
 mod range;
 
 pub use error::LocationError;
-pub use level::{NamedLevel, NoSuchLevel};
+pub use level::{NamedLevel, NoSuchLevel, is_word_for_pu};
 
 use crate::links::is_bus_id;
 use error::malformed;
@@ -42,7 +42,7 @@ enum Which {
     Root,
     /// A mask of PUs, or of NUMA nodes after `nodeset=`.
     Set { set: Set, is_of_nodes: bool },
-    /// A device by its name alone, and the error if there is none of that name.
+    /// A device by its name alone, and the error if no device has that name.
     Bare(String, Box<LocationError>),
     /// An object by name: `os=NAME`, `pci=BUSID` or `misc=NAME`.
     Named(ObjectType, String),
@@ -286,9 +286,9 @@ fn parse_path(text: &str, rest: &str) -> Result<Vec<Step>, LocationError> {
         };
         let (name, tail) = left.split_at(colon);
         let Some(level) = NamedLevel::parse(name) else {
-            let expected = match name.to_ascii_lowercase().trim_end_matches('s') {
-                "cpu" | "thread" | "hwthread" | "processor" => "pu, as hwloc calls it",
-                _ => level::EXPECTED,
+            let expected = match level::is_word_for_pu(name) {
+                true => "pu, as hwloc calls it",
+                false => level::EXPECTED,
             };
             return Err(malformed(text, left, "no type or depth", expected));
         };
@@ -327,8 +327,7 @@ fn parse_set(text: &str, rest: &str) -> Result<Set, LocationError> {
         };
         return Err(malformed(text, rest, reason, expected));
     }
-    let format = if mask.contains(',') { Format::Hwloc } else { Format::Taskset };
-    Set::parse(rest, format).map_err(|error| {
+    Set::parse(rest, Format::of_mask(mask)).map_err(|error| {
         let tail = rest.get(error.position..).unwrap_or_default();
         malformed(text, tail, error.reason, expected)
     })

@@ -116,6 +116,20 @@ impl Set {
     }
 }
 
+impl Format {
+    /// The format of a mask: [`Format::Hwloc`] if it has commas, [`Format::Taskset`] if not.
+    ///
+    /// ```
+    /// use topobroker_layout::set::Format;
+    /// assert_eq!(Format::of_mask("0x1,0x0"), Format::Hwloc);
+    /// assert_eq!(Format::of_mask("0x3"), Format::Taskset);
+    /// ```
+    #[must_use]
+    pub fn of_mask(text: &str) -> Self {
+        if text.contains(',') { Self::Hwloc } else { Self::Taskset }
+    }
+}
+
 impl fmt::Debug for Set {
     /// The indexes as a list: `{0-3,8}`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

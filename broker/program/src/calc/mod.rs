@@ -192,22 +192,20 @@ impl Calc {
         word: &str,
         manner: Manner,
     ) -> anyhow::Result<Option<(Location, Set)>> {
-        let strict = || {
+        let read = |skip_missing| {
             let location = match self.cpuset_input_format {
                 Some(Named(Format::List)) => Location::parse_with_lists(word)?,
                 _ => Location::parse_or_name(word)?,
             };
-            let part = set_of(topology, &location, manner, self.quiet)?;
+            let part = set_of(topology, &location, manner, skip_missing)?;
             anyhow::Ok((location, part))
         };
-        match strict() {
+        match read(self.quiet) {
             Ok(given) => Ok(Some(given)),
             Err(_) if self.quiet => Ok(None),
             Err(error) if self.lenient => {
                 output::say(&format!("{error:#}; it is left out"));
-                let location = Location::parse_or_name(word).ok();
-                let rest = |it| Some((set_of(topology, &it, manner, true).ok()?, it));
-                Ok(location.and_then(rest).map(|(part, it)| (it, part)))
+                Ok(read(true).ok())
             }
             Err(error) => Err(error),
         }

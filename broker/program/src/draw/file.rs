@@ -88,8 +88,7 @@ impl PictureFile {
 
     /// The file that is named, however.
     fn file(&self) -> Option<&Path> {
-        let file = self.output.as_deref().or(self.output_file.as_deref());
-        file.filter(|file| !output::is_standard(file) || file.extension().is_some())
+        output::with_format(self.output.as_deref().or(self.output_file.as_deref()))
     }
 
     /// Writes a picture.

@@ -113,7 +113,7 @@ impl Draw {
         self.file.write(&picture)
     }
 
-    /// The picture. Text is as wide as the terminal, if that can be; what is left out for that is said.
+    /// The picture. Text is no wider than the terminal, if that can be; a note says what is left out for that.
     fn fitting(&self, whole: Topology<'_>, options: NodeOptions<'_>, units: Units) -> Picture {
         let most = self.width.or_else(|| {
             let (terminal_size::Width(width), _) = terminal_size::terminal_size()?;

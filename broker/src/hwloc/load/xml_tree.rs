@@ -26,8 +26,8 @@ pub(super) struct Tree {
 
 /// An object of a file.
 struct Object {
-    /// What it is, for messages: `Core with gp_index 7`.
-    name: String,
+    type_name: String,
+    gp_index: Option<String>,
     kind: Kind,
     cpuset: Set,
     /// PUs of the normal objects in it.
@@ -66,8 +66,6 @@ impl Object {
         value: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, (String, String)> {
         let type_name = value("type").unwrap_or_default();
-        let index = value("gp_index").unwrap_or_else(|| "(none)".to_owned());
-        let name = format!("{type_name} with gp_index {index}");
         let kind = match TypeName::parse(&type_name).map(|it| it.object_type) {
             // Version 1 has one type for all caches.
             None if type_name == "Cache" => Kind::Normal,
@@ -77,21 +75,27 @@ impl Object {
             Some(it) if it.is_memory() && version == Version::Two => Kind::Memory,
             Some(_) => Kind::Normal,
         };
-        if version == Version::One && type_name == "MemCache" {
-            return Err((name, "is of a type that version 1 has not".to_owned()));
+        let gp_index = value("gp_index");
+        let (cpuset, children) = (Set::new(), Set::new());
+        let mut object = Self { type_name, gp_index, kind, cpuset, children };
+        if version == Version::One && object.type_name == "MemCache" {
+            return Err((object.name(), "is of a type that version 1 does not have".to_owned()));
         }
-        let mut cpuset = Set::new();
         if matches!(kind, Kind::Normal | Kind::Memory) {
             for set in SETS.into_iter().take(if version == Version::One { 1 } else { SETS.len() }) {
-                let text = value(set).ok_or_else(|| (name.clone(), format!("has no {set}")))?;
+                let text = value(set).ok_or_else(|| (object.name(), format!("has no {set}")))?;
                 if set == "cpuset" {
-                    // A mask that is none is refused by hwloc.
-                    let format = if text.contains(',') { Format::Hwloc } else { Format::Taskset };
-                    cpuset = Set::parse(&text, format).unwrap_or_default();
+                    // hwloc refuses what is no mask.
+                    object.cpuset = Set::parse(&text, Format::of_mask(&text)).unwrap_or_default();
                 }
             }
         }
-        Ok(Self { name, kind, cpuset, children: Set::new() })
+        Ok(object)
+    }
+
+    /// What it is, for messages: `Core with gp_index 7`.
+    fn name(&self) -> String {
+        format!("{} with gp_index {}", self.type_name, self.gp_index.as_deref().unwrap_or("(none)"))
     }
 }
 
@@ -110,10 +114,10 @@ impl Tree {
         value: impl Fn(&str) -> Option<String>,
     ) -> Result<(), (String, String)> {
         let object = Object::new(self.version, value)?;
-        let refuse = |rule: String| Err((object.name.clone(), rule));
-        self.has_memory |= object.name.starts_with("NUMANode ");
+        let refuse = |rule: String| Err((object.name(), rule));
+        self.has_memory |= object.type_name == "NUMANode";
         let Some(parent) = self.open.last_mut() else {
-            let is_machine = ["Machine ", "System "].iter().any(|it| object.name.starts_with(it));
+            let is_machine = ["Machine", "System"].contains(&object.type_name.as_str());
             if self.has_root || !is_machine {
                 return refuse("is not in the one Machine that a topology has".to_owned());
             }
@@ -128,19 +132,22 @@ impl Tree {
             Kind::Misc | Kind::Unknown => true,
         };
         if !may_be_in && parent.kind != Kind::Unknown {
-            return refuse(format!("is in {}, where hwloc has no such objects", parent.name));
+            return refuse(format!("is in {}, where hwloc has no such objects", parent.name()));
         }
         if object.kind == Kind::Normal && self.version == Version::Two {
             if !object.cpuset.is_included_in(&parent.cpuset) {
                 return refuse(format!(
                     "has the cpuset {}, and is in {} with {}",
-                    object.cpuset, parent.name, parent.cpuset
+                    object.cpuset,
+                    parent.name(),
+                    parent.cpuset
                 ));
             }
             if object.cpuset.intersects(&parent.children) {
                 return refuse(format!(
                     "has PUs of {} that another object in {} has too",
-                    object.cpuset, parent.name
+                    object.cpuset,
+                    parent.name()
                 ));
             }
             parent.children |= &object.cpuset;
