@@ -3,10 +3,13 @@
 use crate::aligned::aligned;
 use crate::compressed::decompressed;
 use memmap2::Mmap;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::ops::Deref;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use topobroker_layout::encode::AlignedVec;
 use topobroker_process::bytes_within;
@@ -25,7 +28,28 @@ enum Bytes {
     Read(AlignedVec),
 }
 
+/// Whose files are read in a folder where others may make some.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Owners {
+    /// Those of this user, of root, and of whoever owns the folder.
+    #[default]
+    Trusted,
+    /// Everybody's.
+    Any,
+}
+
 impl FileBytes {
+    /// Opens a file that was found in a folder and that nobody has named, of at most `most` bytes, also unpacked. Where
+    /// others may make files, links are not followed, and the owner of a file counts.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`FileBytes::open`]. [`io::ErrorKind::PermissionDenied`] if it is a link, or belongs to somebody else, in
+    /// a folder that others may write to.
+    pub fn open_found(path: &Path, most: u64, owners: Owners) -> io::Result<Self> {
+        Self::of(open_found(path, owners)?, most)
+    }
+
     /// Opens a file of at most `most` bytes, also unpacked.
     ///
     /// ```
@@ -39,7 +63,10 @@ impl FileBytes {
     ///
     /// The error of opening or mapping it, or that it is longer.
     pub fn open(path: &Path, most: u64) -> io::Result<Self> {
-        let file = File::open(path)?;
+        Self::of(File::open(path)?, most)
+    }
+
+    fn of(file: File, most: u64) -> io::Result<Self> {
         let metadata = file.metadata()?;
         if metadata.len() > most {
             return Err(FileError::TooLong { limit: most }.into());
@@ -93,5 +120,43 @@ impl Deref for FileBytes {
             Bytes::Mapped(bytes) => bytes,
             Bytes::Read(bytes) => bytes,
         }
+    }
+}
+
+/// Opens a file that was found in a folder. The folder is held open, so that it cannot become another one meanwhile.
+fn open_found(path: &Path, owners: Owners) -> io::Result<File> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or(io::ErrorKind::NotFound)?;
+    let opened = rustix::fs::open(
+        folder,
+        OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC,
+        Mode::empty(),
+    )?;
+    let found = rustix::fs::fstat(&opened)?;
+    let own = [0, rustix::process::geteuid().as_raw()];
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    if found.st_mode & 0o022 == 0 && own.contains(&found.st_uid) {
+        return Ok(rustix::fs::openat(&opened, name, flags, Mode::empty())?.into());
+    }
+    let denied = |text| io::Error::new(io::ErrorKind::PermissionDenied, text);
+    // A FIFO is not waited for.
+    let restricted = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file: File = match rustix::fs::openat(&opened, name, restricted, Mode::empty()) {
+        Err(Errno::LOOP) => {
+            return Err(denied("is a link, in a folder that others may write to".to_owned()));
+        }
+        file => file?.into(),
+    };
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(denied("is no regular file, in a folder that others may write to".to_owned()));
+    }
+    let owner = metadata.uid();
+    let is_trusted = own.contains(&owner) || owner == found.st_uid || owners == Owners::Any;
+    match is_trusted {
+        true => Ok(file),
+        false => Err(denied(format!(
+            "belongs to user {owner}, in a folder that others may write to; --any-owner takes it"
+        ))),
     }
 }

@@ -29,6 +29,8 @@
 
 #[doc(hidden)]
 pub mod aligned;
+#[allow(unsafe_code, reason = "forks, and closes what a fork inherits")]
+pub mod child;
 mod compressed;
 pub mod description;
 #[allow(unsafe_code, reason = "maps files")]

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::process::Command;
-use topobroker_cluster::{ClusterBuilder, GroupId, Like, NodeFile, prepare, write_file};
+use topobroker_cluster::{ClusterBuilder, GroupId, Like, NodeFile, Owners, prepare, write_file};
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
 use topobroker_reader::{
     FilePath, ObjectType,
@@ -23,7 +23,7 @@ fn a_node_published_in_another_boot_is_not_the_own_one() {
     let file = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
     let mut builder = ClusterBuilder::new();
     let node = NodeFile { file, name: Some("host".to_owned()) };
-    for node in prepare(&node).unwrap() {
+    for node in prepare(&node, Owners::Trusted).unwrap() {
         builder.add(GroupId::CLUSTER, node).unwrap();
     }
     let bytes = builder.finish().unwrap();

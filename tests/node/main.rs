@@ -11,6 +11,7 @@ mod dependencies;
 mod examples;
 mod faults;
 mod fidelity;
+mod files_of_others;
 mod first_command;
 mod generations;
 mod jobs;

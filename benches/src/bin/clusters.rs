@@ -12,6 +12,7 @@ use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker::publish::{PublishOptions, publish};
 use topobroker_benches::cluster_questions::{TIMES, TREE, questions};
+use topobroker_cluster::Owners;
 use topobroker_cluster::{
     ClusterBuilder, GroupId, Like, NodeFile, SwitchTree, prepare_all, write_file,
 };
@@ -123,7 +124,7 @@ fn build(how: &str, count: u32, file: &Path) -> anyhow::Result<()> {
     let start = Instant::now();
     let mut cluster = ClusterBuilder::new();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    prepare_all(&files, threads, |_, nodes| -> anyhow::Result<()> {
+    prepare_all(&files, threads, Owners::Trusted, |_, nodes| -> anyhow::Result<()> {
         for node in nodes? {
             cluster.add(GroupId::CLUSTER, node)?;
         }

@@ -3,6 +3,7 @@
 use super::error::BindError;
 use super::kernel;
 use super::target::{Target, has_ended};
+use std::collections::BTreeSet;
 use std::io;
 use topobroker_layout::set::Set;
 
@@ -23,26 +24,37 @@ use topobroker_layout::set::Set;
 #[doc(alias = "hwloc_set_cpubind")]
 pub fn bind(target: Target, pus: &Set) -> Result<(), BindError> {
     const WHAT: &str = "PUs";
+    /// Most times that the threads are looked at. A thread that a bound one starts is bound from the start, so that
+    /// two are enough unless threads start others and end.
+    const MOST_LOOKS: u32 = 100;
     let words = words(pus, WHAT)?;
-    let mut bound = std::collections::BTreeSet::new();
-    loop {
+    let mut looked_at = BTreeSet::new();
+    // What the kernel has made of the set.
+    let mut bound: Option<Vec<u64>> = None;
+    for _ in 0..MOST_LOOKS {
         let threads = target.threads()?;
-        let mut new = threads.difference(&bound).copied().peekable();
-        if new.peek().is_none() {
+        let is_new = |thread: &u32| {
+            !looked_at.contains(thread)
+                && !(bound.is_some() && kernel::affinity(*thread).ok() == bound)
+        };
+        let new: Vec<u32> = threads.iter().copied().filter(is_new).collect();
+        if new.is_empty() {
             return Ok(());
         }
         for thread in new {
             match kernel::set_affinity(thread, &words) {
+                Ok(()) => bound = bound.or_else(|| kernel::affinity(thread).ok()),
                 // A thread of a process may have ended meanwhile.
                 Err(error) if has_ended(&error) && threads.len() > 1 => {}
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
                     return Err(BindError::Set { what: WHAT, set: Box::new(pus.clone()) });
                 }
-                result => result.map_err(|error| target.failed("be bound", error))?,
+                Err(error) => return Err(target.failed("be bound", error)),
             }
         }
-        bound.extend(threads);
+        looked_at.extend(threads);
     }
+    Err(target.failed("be bound", io::Error::other("its threads start others faster than that")))
 }
 
 /// PUs that a thread may run on; of a process, those of any of its threads. Counterpart:
@@ -78,8 +90,8 @@ pub fn last_location(target: Target) -> Result<Set, BindError> {
             (Target::ThisThread, _) => "/proc/thread-self/stat".to_owned(),
             (_, thread) => format!("/proc/{thread}/stat"),
         };
-        match std::fs::read_to_string(&file) {
-            Ok(stat) => pus.insert(last_pu(&stat).ok_or_else(|| {
+        match std::fs::read(&file) {
+            Ok(stat) => pus.insert(last_pu(&String::from_utf8_lossy(&stat)).ok_or_else(|| {
                 target.failed("tell where it ran", io::Error::other(format!("{file} has no PU")))
             })?),
             Err(error) if target.may_lose(&error) => {}
@@ -90,7 +102,7 @@ pub fn last_location(target: Target) -> Result<Set, BindError> {
 }
 
 /// The 39th field of a `stat` file. The second one is a name in parentheses, which may have spaces
-/// and parentheses.
+/// parentheses, and bytes that are no text.
 fn last_pu(stat: &str) -> Option<u32> {
     let (_, after_name) = stat.rsplit_once(')')?;
     after_name.split_ascii_whitespace().nth(39 - 3)?.parse().ok()

@@ -56,21 +56,19 @@ pub enum ClusterError {
     Differences {
         input: String,
         #[source]
-        source: std::io::Error,
+        source: topobroker::hwloc::ImportError,
     },
-    /// hwloc cannot load an input.
+    /// Differences do not say what they differ from.
+    #[error(
+        "{input}: the differences name no file that they were made for; expected refname, as hwloc-diff writes"
+    )]
+    NoReference { input: String },
+    /// The topology of an input cannot be imported.
     #[error("{input}: hwloc cannot load it")]
-    Load {
+    Import {
         input: String,
         #[source]
-        source: topobroker::hwloc::HwlocLoadError,
-    },
-    /// What hwloc loaded cannot be captured.
-    #[error("{input}: the topology cannot be captured")]
-    Capture {
-        input: String,
-        #[source]
-        source: topobroker::hwloc::CaptureError,
+        source: topobroker::hwloc::ImportError,
     },
     /// An input is a cluster that cannot be used.
     #[error("{input}: the cluster cannot be used")]

@@ -2,13 +2,12 @@
 
 use super::error::ClusterError;
 use super::prepared_node::PreparedNode;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use topobroker::description::describe;
-use topobroker::file_bytes::FileBytes;
-use topobroker::hwloc::{self, Difference, Input, LoadOptions, Plugins, capture};
+use topobroker::file_bytes::{FileBytes, Owners};
+use topobroker::hwloc::{self, Input, LoadOptions, Plugins};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{Header, Kind, MAGIC, MAX_CLUSTER_LEN};
@@ -30,7 +29,7 @@ pub struct NodeFile {
 const MOST_WAITING: usize = 64;
 
 /// Reads files in `threads` threads and hands their nodes to `add`, in the order in which they are
-/// ready. `add` ends everything by returning an error.
+/// ready. `add` ends everything by returning an error. `owners` is whose files are read where others may make some.
 ///
 /// # Errors
 ///
@@ -38,6 +37,7 @@ const MOST_WAITING: usize = 64;
 pub fn prepare_all<E: Send>(
     files: &[NodeFile],
     threads: usize,
+    owners: Owners,
     mut add: impl FnMut(usize, Result<Vec<PreparedNode>, ClusterError>) -> Result<(), E>,
 ) -> Result<(), E> {
     // Unloading and loading hwloc's plugins for each file takes longer than reading the file.
@@ -52,7 +52,7 @@ pub fn prepare_all<E: Send>(
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some(file) = files.get(number) else { break };
                     // An error means that nobody waits for nodes any more.
-                    if send.send((number, prepare(file))).is_err() {
+                    if send.send((number, prepare(file, owners))).is_err() {
                         break;
                     }
                 }
@@ -71,11 +71,11 @@ pub fn prepare_all<E: Send>(
 /// # Errors
 ///
 /// [`ClusterError`], with the file.
-pub fn prepare(node: &NodeFile) -> Result<Vec<PreparedNode>, ClusterError> {
+pub fn prepare(node: &NodeFile, owners: Owners) -> Result<Vec<PreparedNode>, ClusterError> {
     let input = node.file.display().to_string();
     let name = node.name.as_deref();
     let read = |source| ClusterError::Read { input: input.clone(), source };
-    let bytes = FileBytes::open(&node.file, MAX_CLUSTER_LEN).map_err(read)?;
+    let bytes = FileBytes::open_found(&node.file, MAX_CLUSTER_LEN, owners).map_err(read)?;
     if bytes.starts_with(&MAGIC) {
         return match Header::read(&bytes).map(|header| header.kind) {
             Ok(Kind::Cluster) => nodes_of_cluster(&bytes, &input),
@@ -84,7 +84,7 @@ pub fn prepare(node: &NodeFile) -> Result<Vec<PreparedNode>, ClusterError> {
     }
     let text = bytes.text().map_err(|_| ClusterError::NotText { input: input.clone() })?;
     let node = match text.contains("<topologydiff") {
-        true => of_differences(text, &node.file, name, &input),
+        true => of_differences(text, node, owners, &input),
         false => PreparedNode::of_xml(bytes.to_vec(), name, &input),
     };
     Ok(vec![node?])
@@ -93,31 +93,27 @@ pub fn prepare(node: &NodeFile) -> Result<Vec<PreparedNode>, ClusterError> {
 /// A node of which `hwloc-compress-dir` has kept what differs from another node in its folder.
 fn of_differences(
     text: &str,
-    file: &Path,
-    name: Option<&str>,
+    node: &NodeFile,
+    owners: Owners,
     input: &str,
 ) -> Result<PreparedNode, ClusterError> {
-    /// `HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED` and `HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT`, with which it was compared.
-    const FLAGS: u64 = 1 | 8;
-    let failed = |source| ClusterError::Differences { input: input.to_owned(), source };
-    let differences = Difference::read(text).map_err(failed)?;
-    let reference = differences.reference().and_then(|name| Path::new(name).file_name());
-    let reference = reference.map(|name| file.with_file_name(name));
-    let reference = reference.ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
-    let options = LoadOptions { flags: FLAGS, ..LoadOptions::default() };
-    let load = |source| ClusterError::Load { input: input.to_owned(), source };
-    let mut topology = hwloc::load(&Input::Xml(reference), &options).map_err(load)?;
-    let applied = differences.apply(&mut topology, false);
-    applied.map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error)))?;
-    let captured = capture(&topology);
-    let captured =
-        captured.map_err(|source| ClusterError::Capture { input: input.to_owned(), source })?;
-    let archive = to_bytes(&captured)?;
+    let reference = hwloc::reference(text).ok().flatten();
+    let reference =
+        reference.and_then(|name| Some(node.file.with_file_name(Path::new(&name).file_name()?)));
+    let reference =
+        reference.ok_or_else(|| ClusterError::NoReference { input: input.to_owned() })?;
+    let bytes = FileBytes::open_found(&reference, MAX_CLUSTER_LEN, owners);
+    let reference = bytes.and_then(|bytes| bytes.text().map(str::to_owned));
+    let reference =
+        reference.map_err(|source| ClusterError::Read { input: input.to_owned(), source })?;
+    let patched = hwloc::patch(&Input::XmlText(reference), text, false)
+        .map_err(|source| ClusterError::Differences { input: input.to_owned(), source })?;
+    let archive = to_bytes(&patched)?;
     let archive = Archive::open(&archive);
     let archive =
         archive.map_err(|source| ClusterError::Node { input: input.to_owned(), source })?;
     // Loaded as its file would have been: nodes that are alike are then one class.
-    PreparedNode::of_xml(xml::export(archive.topology()).into_bytes(), name, input)
+    PreparedNode::of_xml(xml::export(archive.topology()).into_bytes(), node.name.as_deref(), input)
 }
 
 impl PreparedNode {
@@ -129,16 +125,14 @@ impl PreparedNode {
     pub fn of_xml(xml: Vec<u8>, name: Option<&str>, input: &str) -> Result<Self, ClusterError> {
         let text = String::from_utf8(xml)
             .map_err(|_| ClusterError::NotText { input: input.to_owned() })?;
-        Self::of_archive(to_bytes(&captured(&Input::XmlText(text), input)?)?, name, input)
+        Self::of_archive(to_bytes(&imported(&Input::XmlText(text), input)?)?, name, input)
     }
 }
 
 /// What hwloc loads from an input, which errors call `name`.
-pub(super) fn captured(input: &Input, name: &str) -> Result<Description, ClusterError> {
-    let input_name = || name.to_owned();
-    let loaded = hwloc::load(input, &LoadOptions::default())
-        .map_err(|source| ClusterError::Load { input: input_name(), source })?;
-    capture(&loaded).map_err(|source| ClusterError::Capture { input: input_name(), source })
+pub(super) fn imported(input: &Input, name: &str) -> Result<Description, ClusterError> {
+    hwloc::import(input, &LoadOptions::default())
+        .map_err(|source| ClusterError::Import { input: name.to_owned(), source })
 }
 
 /// All nodes of another cluster, by the names that they have there.
@@ -166,7 +160,8 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, ClusterError> {
     for entry in std::fs::read_dir(folder).map_err(read)? {
         let entry = entry.map_err(read)?;
         let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-        let is_file = std::fs::metadata(entry.path()).map_err(read)?.is_file();
+        // Who reads the file says what is wrong with it.
+        let is_file = std::fs::metadata(entry.path()).map_or(true, |found| found.is_file());
         if is_file && !is_hidden {
             files.push(entry.path());
         }

@@ -39,4 +39,5 @@ pub use slurm::{
     Applied, HostlistError, MAX_HOSTS, SlurmError, SlurmErrorKind, SlurmGroup, SlurmTopology,
     expand, fold, fold_in_order, read_conf, read_yaml,
 };
+pub use topobroker::file_bytes::Owners;
 pub use write::{is_written_in_place, write_file};

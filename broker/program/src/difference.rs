@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use topobroker::hwloc::{Difference, HwlocTopology, Input, LoadOptions, capture, load};
+use topobroker::hwloc::{Compared, Input, compare, patch, reference};
 use topobroker_layout::encode;
 use topobroker_reader::Archive;
 use topobroker_reader::text::xml;
@@ -54,9 +54,11 @@ const MOST_TEXT: u64 = 1 << 26;
 
 impl Diff {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let (one, other) = (loaded(&self.one)?, loaded(&self.other)?);
-        let difference = Difference::between(&one, &other).context("hwloc cannot compare them")?;
-        let (all, complex) = difference.counts();
+        let file_name = || Some(self.one.file_name()?.to_string_lossy().into_owned());
+        let name = self.refname.clone().or_else(file_name).unwrap_or_default();
+        let (one, other) = (input(&self.one)?, input(&self.other)?);
+        let Compared { all, complex, xml } = compare(&one, &other, &name)
+            .with_context(|| format!("{}, {}", self.one.display(), self.other.display()))?;
         if complex > 0 {
             bail!(
                 "{all} differences, {complex} of them of the structure, which such XML cannot tell; \
@@ -65,40 +67,31 @@ impl Diff {
                 self.other.display()
             );
         }
-        let file_name = || Some(self.one.file_name()?.to_string_lossy().into_owned());
-        let name = self.refname.clone().or_else(file_name).unwrap_or_default();
-        let text = difference.xml(&name).context("hwloc cannot write the differences")?;
         say(&format!("{all} differences"));
         // As hwloc-diff prints it.
-        let text = if self.output.is_none() { text + "\n" } else { text };
+        let text = if self.output.is_none() { xml + "\n" } else { xml };
         output::write(self.output.as_deref(), text.as_bytes(), self.force)
     }
 }
 
 impl Patch {
     pub(super) fn run(&self) -> anyhow::Result<ExitCode> {
-        let difference = read_text(&self.difference, MOST_TEXT, |text| {
-            Difference::read(text).context("is no XML of differences, as `diff` prints it")
+        let (text, reference) = read_text(&self.difference, MOST_TEXT, |text| {
+            reference(text).map(|name| (text.to_owned(), name))
         })?;
-        let input = match (self.input.to_str(), difference.reference()) {
+        let file = match (self.input.to_str(), reference) {
             (Some("refname"), Some(name)) => PathBuf::from(name),
             (Some("refname"), None) => bail!("the differences name no file: name INPUT"),
             _ => self.input.clone(),
         };
-        let mut topology = loaded(&input)?;
-        let applied = difference.apply(&mut topology, self.reverse);
-        applied.with_context(|| input.display().to_string())?;
-        let archive = encode::to_bytes(&capture(&topology)?)?;
+        let patched = patch(&input(&file)?, &text, self.reverse);
+        let archive = encode::to_bytes(&patched.with_context(|| file.display().to_string())?)?;
         let text = xml::export(Archive::open(&archive)?.topology());
         output::write(self.output.as_deref(), text.as_bytes(), self.force)
     }
 }
 
-/// Loads the file of a node whole.
-fn loaded(file: &Path) -> anyhow::Result<HwlocTopology<'static>> {
-    /// `HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED` and `HWLOC_TOPOLOGY_FLAG_IMPORT_SUPPORT`.
-    const FLAGS: u64 = 1 | 8;
-    let text = node_xml(file)?;
-    let options = LoadOptions { flags: FLAGS, ..LoadOptions::default() };
-    load(&Input::XmlText(text), &options).with_context(|| file.display().to_string())
+/// The topology in the file of a node.
+fn input(file: &Path) -> anyhow::Result<Input> {
+    Ok(Input::XmlText(node_xml(file)?))
 }

@@ -13,7 +13,6 @@ use std::process::Command;
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 use topobroker::description::Filters;
-use topobroker::hwloc::capture;
 use topobroker::hwloc::{self, LoadOptions, TypeFilter};
 use topobroker::linux::{Root, with_facts_of_now};
 use topobroker_layout::description::Description;
@@ -170,9 +169,9 @@ impl Input {
             );
         }
         let watched = matches!(input, hwloc::Input::Fsroot(_)).then(|| limit_time(input.name()));
-        let loaded = hwloc::load(&input, &self.options(filters))?;
+        let description = hwloc::import(&input, &self.options(filters))?;
         drop(watched);
-        Ok((capture(&loaded).with_context(|| input.name())?, input.source()))
+        Ok((description, input.source()))
     }
 
     /// Calls `answer` with the whole topology, and the file system of its machine if that is here. The

@@ -107,8 +107,10 @@ impl How {
         Alone::try_parse_from(plain.flatten()).is_ok_and(|alone| alone.how == *self)
     }
 
-    /// Captures and publishes a topology. `keep` says whether the segment outlives this process.
-    pub(super) fn publish(&self, keep: bool) -> anyhow::Result<Publication> {
+    /// Captures a topology, catches signals, and publishes it. `keep` says whether the segment outlives this process.
+    /// Until the input is read, signals end this process as usual: it may be a pipe that nobody writes to. From then on none
+    /// ends it while something is published that nobody withdraws.
+    pub(super) fn publish(&self, keep: bool) -> anyhow::Result<(Publication, Signals)> {
         let store = match (self.store, &self.folder) {
             (StoreName::Shm | StoreName::File, Some(folder)) => Store::Folder(folder.clone()),
             (StoreName::File, None) => {
@@ -124,8 +126,9 @@ impl How {
             (StoreName::Memfd, None) => Store::Memfd,
         };
         let (description, source) = self.what.capture()?;
+        let signals = Signals::catch().context("signals")?;
         let options = PublishOptions { store, keep, ..self.what.options(&description, source) };
-        Ok(publish(&description, &options)?)
+        Ok((publish(&description, &options)?, signals))
     }
 }
 
@@ -165,9 +168,7 @@ impl What {
 
 impl Publish {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        // From here on no signal ends this process between publishing and printing the keys.
-        let mut signals = Signals::catch().context("signals")?;
-        let publication = self.how.publish(true)?;
+        let (publication, mut signals) = self.how.publish(true)?;
         let told = self.tell(&publication);
         // If nobody got the keys, nobody finds the segment, so it is withdrawn.
         if let Some(signal) = signals.ending() {

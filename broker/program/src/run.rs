@@ -33,8 +33,6 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        // Before anything is published, because from here on no signal ends this process.
-        let mut signals = Signals::catch().context("signals")?;
         let (program, arguments) = self.command.split_first().context("no command")?;
         if let Some(keys) = self.served() {
             let mut command = Command::new(program);
@@ -42,9 +40,9 @@ impl Run {
             if self.how.what.guard {
                 command.env(PRELOAD, preload()?);
             }
-            return finish(command, &mut signals);
+            return finish(command, &mut Signals::catch().context("signals")?);
         }
-        let publication = self.how.publish(false)?;
+        let (publication, mut signals) = self.how.publish(false)?;
         // A signal asked this process to end before there was a command to forward it to.
         if let Some(signal) = signals.ending() {
             publication.unpublish()?;

@@ -9,6 +9,7 @@ use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use topobroker::linux::kernel_text;
 
 /// Signals that are caught, and that `run` forwards to its command.
 const CAUGHT: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM];
@@ -80,7 +81,7 @@ pub(super) fn exit_code(signal: i32) -> ExitCode {
 
 /// Mask of the ignored signals: bit `n - 1` is for signal `n`.
 fn ignored_mask() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let status = kernel_text("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

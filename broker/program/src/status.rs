@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 use topobroker::hwloc::library_version;
+use topobroker::linux::kernel_text;
 use topobroker::node::daemon::looked;
 use topobroker::node::status::{Published, PublisherState, published};
 use topobroker_reader::Keys;
@@ -109,7 +110,7 @@ fn details(segment: &Published) -> String {
     line("jobs", segment.jobs());
     line("beside it", names(&segment.files_beside()));
     let named = |pid: &u32| {
-        let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        let name = kernel_text(format!("/proc/{pid}/comm")).unwrap_or_default();
         format!("{pid} {}", output::in_line(name.trim_end())).trim_end().to_owned()
     };
     let processes: Vec<String> = segment.mapped_by.iter().map(named).collect();

@@ -72,11 +72,17 @@ pub fn capture(topology: &HwlocTopology<'_>) -> Result<Description, CaptureError
     // A topology that was handed over may be an adopted one, in read-only memory.
     let copy = if topology.is_owned() { None } else { topology.copy_if_adopted() };
     let topology = copy.as_ref().unwrap_or(topology);
+    let mut description = tree(topology)?;
+    if let Some(root) = topology.file_system() {
+        add_facts(&mut description.objects, &root);
+    }
+    Ok(description)
+}
+
+/// Describes a loaded topology as hwloc has it: devices have no facts.
+pub(super) fn tree(topology: &HwlocTopology<'_>) -> Result<Description, CaptureError> {
     let mut walk = Walk::of(topology.object_count());
     walk.add(topology.root().ok_or(CaptureError::NotLoaded)?, None)?;
-    if let Some(root) = topology.file_system() {
-        add_facts(&mut walk.objects, &root);
-    }
     Ok(Description {
         allowed_cpuset: topology.allowed_cpuset()?,
         allowed_nodeset: topology.allowed_nodeset()?,

@@ -1,5 +1,5 @@
-//! Differences between topologies, as hwloc finds, writes and applies them. Its functions are declared
-//! here, because the bindings lack them.
+//! hwloc's list of differences between topologies. Its functions are declared here, because the bindings
+//! lack them.
 
 use super::topology::HwlocTopology;
 use hwlocality_sys::{self as sys, hwloc_const_topology_t, hwloc_topology_t};
@@ -48,19 +48,17 @@ unsafe extern "C" {
 }
 
 /// Differences between two topologies. Counterpart: `hwloc_topology_diff_t`.
-#[derive(Debug)]
-pub struct Difference {
+pub(super) struct Difference {
     /// hwloc's list; null if there are none.
     raw: *mut RawDifference,
-    reference: Option<String>,
 }
 
 /// Why a difference cannot be applied.
 #[derive(Debug, thiserror::Error)]
 #[error("difference number {number} does not fit: the topology is not what it was made for")]
-pub struct PatchError {
+pub(super) struct PatchError {
     /// Which of the differences, from 1.
-    pub number: u32,
+    pub(super) number: u32,
 }
 
 impl Drop for Difference {
@@ -74,20 +72,10 @@ impl Difference {
     /// Compares two topologies that were loaded without type filters. Counterpart:
     /// `hwloc_topology_diff_build`.
     ///
-    /// ```
-    /// use topobroker::hwloc::{Difference, Input, LoadOptions, load};
-    /// let [one, other] = ["Core:2 PU:1", "Core:2 PU:2"].map(|it| Input::Synthetic(it.to_owned()));
-    /// let options = LoadOptions::default();
-    /// let difference = Difference::between(&load(&one, &options)?, &load(&other, &options)?)?;
-    /// assert_eq!(difference.counts(), (1, 1));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
     /// # Errors
     ///
     /// The error that hwloc reports.
-    #[doc(alias = "hwloc_topology_diff_build")]
-    pub fn between(one: &HwlocTopology<'_>, other: &HwlocTopology<'_>) -> io::Result<Self> {
+    pub(super) fn between(one: &HwlocTopology<'_>, other: &HwlocTopology<'_>) -> io::Result<Self> {
         let mut raw = ptr::null_mut();
         // SAFETY: both are loaded topologies, which hwloc only reads; `raw` is an output.
         let result = unsafe { hwloc_topology_diff_build(one.raw, other.raw, 0, &raw mut raw) };
@@ -95,7 +83,7 @@ impl Difference {
         if result < 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Self { raw, reference: None })
+        Ok(Self { raw })
     }
 
     /// Reads differences from hwloc's XML. Counterpart: `hwloc_topology_diff_load_xmlbuffer`.
@@ -103,8 +91,7 @@ impl Difference {
     /// # Errors
     ///
     /// If it is no such XML.
-    #[doc(alias = "hwloc_topology_diff_load_xmlbuffer")]
-    pub fn read(xml: &str) -> io::Result<Self> {
+    pub(super) fn read(xml: &str) -> io::Result<Self> {
         let text = CString::new(xml)?;
         let length = c_int::try_from(text.as_bytes_with_nul().len())
             .map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
@@ -121,26 +108,13 @@ impl Difference {
         if result < 0 {
             return Err(io::Error::last_os_error());
         }
-        let mut found = Self { raw, reference: None };
-        if !reference.is_null() {
-            // SAFETY: hwloc has stored a text with a zero at its end.
-            let name = unsafe { CStr::from_ptr(reference) };
-            found.reference = Some(name.to_string_lossy().into_owned());
-            // SAFETY: hwloc's documentation says that the caller frees it, and nothing refers to it.
-            unsafe { libc::free(reference.cast::<c_void>()) };
-        }
-        Ok(found)
-    }
-
-    /// Name of the topology that the differences were made for, if their XML tells.
-    #[must_use]
-    pub fn reference(&self) -> Option<&str> {
-        self.reference.as_deref()
+        // SAFETY: hwloc's documentation says that the caller frees the name, and nothing refers to it.
+        unsafe { libc::free(reference.cast::<c_void>()) };
+        Ok(Self { raw })
     }
 
     /// Number of differences, and how many of them hwloc can only tell and not write or apply.
-    #[must_use]
-    pub fn counts(&self) -> (usize, usize) {
+    pub(super) fn counts(&self) -> (usize, usize) {
         let (mut all, mut complex, mut next) = (0, 0, self.raw);
         // SAFETY: `next` is null or a member of hwloc's list, which nobody changes while `self` is
         // borrowed. All members begin as `RawDifference` does.
@@ -158,8 +132,7 @@ impl Difference {
     /// # Errors
     ///
     /// If one of them is too complex, or the name has a zero.
-    #[doc(alias = "hwloc_topology_diff_export_xmlbuffer")]
-    pub fn xml(&self, reference: &str) -> io::Result<String> {
+    pub(super) fn xml(&self, reference: &str) -> io::Result<String> {
         let reference = CString::new(reference)?;
         let (mut text, mut length) = (ptr::null_mut(), 0);
         // SAFETY: the list is hwloc's; `reference` has a zero at its end; the others are outputs.
@@ -187,8 +160,7 @@ impl Difference {
     /// # Errors
     ///
     /// [`PatchError`].
-    #[doc(alias = "hwloc_topology_diff_apply")]
-    pub fn apply(
+    pub(super) fn apply(
         &self,
         topology: &mut HwlocTopology<'static>,
         reverse: bool,

@@ -6,8 +6,10 @@
 
 mod bitmap;
 mod capture;
+mod compare;
 mod difference;
 mod export;
+mod import;
 mod load;
 mod object;
 mod shmem;
@@ -16,8 +18,9 @@ mod topology;
 mod version;
 
 pub use capture::{CaptureError, capture};
-pub use difference::{Difference, PatchError};
+pub use compare::{Compared, NoDifferences, compare, patch, reference};
 pub use export::{export_synthetic, export_v1};
+pub use import::{ImportError, import};
 pub(crate) use load::load_as;
 pub(crate) use load::loads_by_other_means;
 pub use load::{HwlocLoadError, Input, LoadOptions, Plugins, load, reads_other_source};

@@ -27,16 +27,10 @@ impl HwlocTopology<'static> {
         Self { raw, owned: true, is_discovered: false, saved: None, lent: PhantomData }
     }
 
-    /// Notes that hwloc has discovered this machine, and read no description of one.
-    pub(super) fn discovered(mut self) -> Self {
-        self.is_discovered = true;
-        self
-    }
-
-    /// Notes that hwloc has read a saved file system.
-    pub(super) fn read_from(mut self, root: Root) -> Self {
-        self.saved = Some(root);
-        self
+    /// Notes whether hwloc has discovered this machine, and read no description of one, and which saved file
+    /// system it has read.
+    pub(super) fn note_source(&mut self, is_discovered: bool, saved: Option<Root>) {
+        (self.is_discovered, self.saved) = (is_discovered, saved);
     }
 }
 

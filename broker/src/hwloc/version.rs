@@ -1,5 +1,6 @@
 //! The version of the hwloc that this process runs with.
 
+use crate::linux::kernel_text;
 use std::ffi::CStr;
 use std::fs::Metadata;
 use std::sync::OnceLock;
@@ -58,7 +59,7 @@ fn told_by_root() -> Option<String> {
 /// The file of the hwloc library that this process uses.
 pub(crate) fn library() -> io::Result<Metadata> {
     let address = hwlocality_sys::hwloc_get_api_version as *const () as usize;
-    let maps = std::fs::read_to_string("/proc/self/maps")?;
+    let maps = kernel_text("/proc/self/maps")?;
     let file = maps.lines().find_map(|line| {
         let (start, end) = line.split(' ').next()?.split_once('-')?;
         let [start, end] = [start, end].map(|it| usize::from_str_radix(it, 16));

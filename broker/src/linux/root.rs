@@ -5,7 +5,7 @@ use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use topobroker_process::text_within;
+use topobroker_process::bytes_within;
 
 /// Maximum length of a file that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 16;
@@ -46,8 +46,8 @@ impl Root {
     ///
     /// # Errors
     ///
-    /// The error of reading. Bytes that are not UTF-8, a file of more than 64 kB, and what is no
-    /// regular file are [`io::ErrorKind::InvalidData`].
+    /// The error of reading. A file of more than 64 kB, and what is no regular file are
+    /// [`io::ErrorKind::InvalidData`].
     pub fn text(&self, file: &str) -> io::Result<Option<String>> {
         self.text_up_to(file, MOST_BYTES)
     }
@@ -63,8 +63,8 @@ impl Root {
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(invalid("is no regular file".to_owned()));
         }
-        let text = text_within(most, opened).map_err(|error| invalid(error.to_string()))?;
-        Ok(Some(text.trim().to_owned()))
+        let text = bytes_within(most, opened).map_err(|error| invalid(error.to_string()))?;
+        Ok(Some(String::from_utf8_lossy(&text).trim().to_owned()))
     }
 
     /// The name of what a symbolic link leads to; `None` if there is no such link.

@@ -1,5 +1,6 @@
 //! The segments on this node, their publishers, and the processes that map them.
 
+use crate::linux::kernel_text;
 pub use crate::publish::PublisherState;
 pub use crate::publish::found::{Published, read};
 use crate::publish::found::{is_segment_name, read_opened};
@@ -65,7 +66,7 @@ fn processes_that_map(files: &BTreeSet<FileId>) -> BTreeMap<FileId, Vec<u32>> {
     let mut found: BTreeMap<FileId, Vec<u32>> = BTreeMap::new();
     for process in processes() {
         let number: Option<u32> = process.file_name().and_then(|name| name.to_str()?.parse().ok());
-        let maps = fs::read_to_string(process.join("maps")).unwrap_or_default();
+        let maps = kernel_text(process.join("maps")).unwrap_or_default();
         let mapped: BTreeSet<FileId> =
             maps.lines().filter_map(mapped_file).filter(|file| files.contains(file)).collect();
         for file in mapped {

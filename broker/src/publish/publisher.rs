@@ -1,6 +1,7 @@
 //! The identity of a publisher and of a segment: process, boot, time and a random id.
 
 use super::error::PublishError;
+use crate::linux::kernel_text;
 use std::io;
 use std::path::Path;
 use std::sync::OnceLock;
@@ -35,7 +36,7 @@ pub(super) fn process(pid: u32) -> Result<Publisher, PublishError> {
 /// a zombie: it is gone, although its parent has not waited for it yet. (One with threads is not: only its main
 /// thread has ended.)
 fn start_of(pid: u32) -> io::Result<Option<u64>> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+    let stat = kernel_text(format!("/proc/{pid}/stat"))?;
     // The name in parentheses may contain any character; the fields after it do not.
     let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
     let threads = fields.split_ascii_whitespace().nth(17).and_then(|count| count.parse().ok());

@@ -9,8 +9,7 @@ use crate::status::tb_status;
 use crate::topology::tb_topology;
 use std::ffi::c_void;
 use std::path::PathBuf;
-use topobroker::hwloc::capture;
-use topobroker::hwloc::{Input, LoadOptions, load};
+use topobroker::hwloc::{Input, LoadOptions, capture, import};
 use topobroker_layout::description::Description;
 use topobroker_reader::Source;
 
@@ -47,7 +46,8 @@ pub extern "C" fn tb_description_from_machine(
     call(|| captured(&Input::ThisMachine, Source::ThisMachine, description))
 }
 
-/// Loads an hwloc XML file of version 1 or 2, and captures it.
+/// Loads an hwloc XML file of version 1 or 2, and captures it. hwloc reads it in a child process with
+/// few rights (fork), so that a damaged file ends no program.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_description_from_xml(
     file: Text<'_>,
@@ -89,7 +89,7 @@ fn captured(
     description: Out<'_, Box<tb_description>>,
 ) -> Result<(), Failure> {
     let out = description.given("description")?;
-    let description = capture(&load(input, &LoadOptions::default())?)?;
+    let description = import(input, &LoadOptions::default())?;
     out.write(Box::new(tb_description { description, source }));
     Ok(())
 }

@@ -2,8 +2,7 @@
 
 use crate::failure::{Failure, statuses};
 use topobroker::binding::BindError;
-use topobroker::hwloc::CaptureError;
-use topobroker::hwloc::HwlocLoadError;
+use topobroker::hwloc::{CaptureError, HwlocLoadError, ImportError};
 use topobroker::location::LocationError;
 use topobroker::nics::NicListError;
 use topobroker::node::LoadError;
@@ -18,11 +17,12 @@ use topobroker_reader::text::synthetic::Irregular;
 statuses! {
     HwlocLoadError: _ => TB_ERR_LOAD;
     CaptureError: _ => TB_ERR_LOAD;
+    ImportError: _ => TB_ERR_LOAD;
     LoadError [Load Capture Publish Adopt]: _ => TB_ERR_INTERNAL;
     PublishError [Legacy]: E::Full { .. } => TB_ERR_FULL, E::Address { .. } => TB_ERR_ARGUMENT,
         _ => TB_ERR_PUBLISH;
     LegacyError [Publish]: _ => TB_ERR_HWLOC;
-    ClusterError [Publish]: E::Load { .. } | E::Capture { .. } => TB_ERR_LOAD, _ => TB_ERR_PUBLISH;
+    ClusterError [Publish]: E::Import { .. } => TB_ERR_LOAD, _ => TB_ERR_PUBLISH;
     GatherError [Cluster]: _ => TB_ERR_PUBLISH;
     JobError [Publish View]: E::Missing { .. } => TB_ERR_NOT_FOUND, _ => TB_ERR_JOB;
     BindError: E::Infinite { .. } => TB_ERR_ARGUMENT, _ => TB_ERR_BIND;

@@ -37,14 +37,16 @@ fn text_of(bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| FileError::Content(Box::new(error)))
 }
 
-/// Reads a file of the kernel, of at most `most` bytes, as text.
+/// Reads a file of the kernel, of at most `most` bytes, as text. Names of processes and paths in it may be any
+/// bytes: those that are not UTF-8 become replacement characters.
 ///
 /// # Errors
 ///
-/// Those of [`text_within`], and of opening the file.
+/// Those of [`bytes_within`], and of opening the file.
 pub fn file_within(most: u64, path: &FilePath) -> Result<String, FileError> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-    text_within(most, rustix::fs::open(path.as_bytes(), flags, Mode::empty())?)
+    let bytes = bytes_within(most, rustix::fs::open(path.as_bytes(), flags, Mode::empty())?)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Reads at most `most` bytes, to the end of the input.

@@ -10,7 +10,7 @@ use crate::write::write_file;
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use topobroker::file_bytes::FileBytes;
+use topobroker::file_bytes::{FileBytes, Owners};
 use topobroker_layout::header::MAX_SEGMENT_LEN;
 
 /// Ending of the file with the whole topology of a class.
@@ -31,11 +31,12 @@ const NODE: &str = "node";
 /// [`GatherError`] with the file.
 pub fn join(folder: &Path, report: &NodeReport) -> Result<(), GatherError> {
     let class = folder.join(format!("{:032x}.{CLASS}", report.class()));
-    let sent = match read(&class) {
+    let own = |file| read(file, Owners::Trusted);
+    let sent = match own(&class) {
         Err(GatherError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => {
             // Of two nodes that come at once, one is first.
             match write_file(&class, &report.whole(), MODE, false) {
-                Ok(()) | Err(ClusterError::Exists { .. }) => read(&class)?,
+                Ok(()) | Err(ClusterError::Exists { .. }) => own(&class)?,
                 Err(error) => return Err(error.into()),
             }
         }
@@ -47,17 +48,18 @@ pub fn join(folder: &Path, report: &NodeReport) -> Result<(), GatherError> {
 }
 
 /// Reads all reports, segments and XML files of a folder. A file that cannot be used keeps no other
-/// one out.
+/// one out. `owners` is whose files are read if others may make some in the folder.
 ///
 /// # Errors
 ///
 /// [`GatherError`] if the folder cannot be read.
-pub fn read_folder(folder: &Path) -> Result<Gathering, GatherError> {
+pub fn read_folder(folder: &Path, owners: Owners) -> Result<Gathering, GatherError> {
     let (classes, nodes): (Vec<PathBuf>, Vec<PathBuf>) =
         files_in(folder)?.into_iter().partition(|it| it.extension().is_some_and(|it| it == CLASS));
     let mut gathering = Gathering::new();
     for file in &classes {
-        let known = read(file).and_then(|sent| gathering.know(&file.display().to_string(), &sent));
+        let known =
+            read(file, owners).and_then(|sent| gathering.know(&file.display().to_string(), &sent));
         if let Err(error) = known {
             gathering.fail(None, &error);
         }
@@ -69,7 +71,7 @@ pub fn read_folder(folder: &Path) -> Result<Gathering, GatherError> {
         let is_report = file.extension().is_some_and(|it| it == NODE);
         let from = file.display().to_string();
         let name = stem.as_deref().filter(|_| !is_report);
-        let sent = read(&file).and_then(|sent| match Sent::read(&from, &sent, None) {
+        let sent = read(&file, owners).and_then(|sent| match Sent::read(&from, &sent, None) {
             // A file that is no report has the node's name, if its topology has none.
             Err(GatherError::Cluster(ClusterError::NoName { .. })) => {
                 Sent::read(&from, &sent, name)
@@ -114,7 +116,7 @@ fn add(gathering: &mut Gathering, from: &str, sent: Sent) -> Result<(), GatherEr
     }
 }
 
-fn read(file: &Path) -> Result<FileBytes, GatherError> {
-    let read = FileBytes::open(file, MAX_SEGMENT_LEN);
+fn read(file: &Path, owners: Owners) -> Result<FileBytes, GatherError> {
+    let read = FileBytes::open_found(file, MAX_SEGMENT_LEN, owners);
     read.map_err(|source| GatherError::Read { file: file.display().to_string(), source })
 }

@@ -2,7 +2,7 @@
 
 use super::report::NodeReport;
 use crate::error::ClusterError;
-use crate::inputs::captured;
+use crate::inputs::imported;
 use crate::prepared_node::{PreparedNode, is_of_own_machine};
 use topobroker::description::describe;
 use topobroker::hwloc::Input;
@@ -35,7 +35,7 @@ impl NodeReport {
     /// [`ClusterError`].
     pub fn of_this_machine(name: &str) -> Result<Self, ClusterError> {
         let input = "this machine";
-        let machine = captured(&Input::ThisMachine, input)?;
+        let machine = imported(&Input::ThisMachine, input)?;
         Ok(Self::new(prepared(machine, name, input)?.in_this_boot()?))
     }
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::time::Duration;
+use topobroker_cluster::Owners;
 use topobroker_cluster::PreparedNode;
 use topobroker_cluster::gather::{
     Commands, Contribution, Gathered, Gathering, MAX_REPORT, NodeReport, Rounds, join, read_folder,
@@ -134,7 +135,7 @@ fn in_a_folder_a_report_has_the_name_of_its_file_and_files_of_one_name_are_both_
     for name in ["n4.xml", "x.xml"] {
         fs::write(file(name), &xml).unwrap();
     }
-    let gathered = read_folder(folder.path()).unwrap().finish(&[]);
+    let gathered = read_folder(folder.path(), Owners::Trusted).unwrap().finish(&[]);
     assert_eq!(names(&gathered), ["n1", "n2"]);
     let said = failures(&gathered);
     assert!(said.contains("n3.node: says that it is the node \"n2\"; expected \"n3\""), "{said}");

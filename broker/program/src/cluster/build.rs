@@ -1,6 +1,7 @@
 //! `topobroker cluster build`: a file out of the files of nodes.
 
 use super::above::Above;
+use super::found_files::FoundFiles;
 use super::output_file::OutputFile;
 use crate::output::complain;
 use crate::progress::Progress;
@@ -38,6 +39,8 @@ pub(super) struct Build {
     /// Leave out inputs that cannot be read, with a message. By default they are an error
     #[arg(long)]
     skip_unreadable: bool,
+    #[command(flatten)]
+    found: FoundFiles,
     #[command(flatten)]
     above: Above,
 }
@@ -79,7 +82,7 @@ impl Build {
         }
         let progress = Progress::of("nodes are read", found.files.len());
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        prepare_all(&found.files, threads, |number, prepared| {
+        prepare_all(&found.files, threads, self.found.owners(), |number, prepared| {
             progress.step();
             let nodes = match prepared {
                 Err(error) if self.skip_unreadable => {

@@ -1,6 +1,7 @@
 //! `topobroker cluster gather`: a cluster out of what its nodes tell.
 
 use super::above::Above;
+use super::found_files::FoundFiles;
 use super::output_file::OutputFile;
 use super::this_node::ThisNode;
 use crate::output::{complain, whole_message};
@@ -39,6 +40,8 @@ pub(super) struct Gather {
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     retries: u32,
     #[command(flatten)]
+    found: FoundFiles,
+    #[command(flatten)]
     node: ThisNode,
     #[command(flatten)]
     above: Above,
@@ -73,7 +76,7 @@ impl Gather {
             self.file.check()?;
             let files = files_in(folder)?;
             self.file.check_inputs(above.files().chain(files.iter().map(PathBuf::as_path)))?;
-            read_folder(folder)?
+            read_folder(folder, self.found.owners())?
         } else if let Some(template) = &self.way.command {
             self.file.check()?;
             self.file.check_inputs(above.files())?;

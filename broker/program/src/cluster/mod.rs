@@ -9,6 +9,7 @@ mod draw;
 mod export;
 mod fabric;
 mod filter;
+mod found_files;
 mod gather;
 mod info;
 mod join;

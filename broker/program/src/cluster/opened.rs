@@ -4,7 +4,7 @@ use crate::kind_of_file::{self, Held};
 use crate::text_file::read_text;
 use anyhow::{Context, anyhow, ensure};
 use std::path::Path;
-use topobroker::file_bytes::FileBytes;
+use topobroker::file_bytes::{FileBytes, Owners};
 use topobroker_cluster::{ClusterBuilder, GroupId, NodeFile, prepare};
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::{Header, Kind, MAX_CLUSTER_LEN};
@@ -30,7 +30,7 @@ impl Opened {
         }
         let name = Some(file.display().to_string());
         let mut cluster = ClusterBuilder::new();
-        for node in prepare(&NodeFile { file: file.to_owned(), name })? {
+        for node in prepare(&NodeFile { file: file.to_owned(), name }, Owners::Any)? {
             cluster.add(GroupId::CLUSTER, node)?;
         }
         Ok(Self(Bytes::Node(cluster.finish()?)))

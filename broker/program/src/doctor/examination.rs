@@ -231,10 +231,13 @@ fn slurm() -> Option<Answer> {
     let configured = std::env::var_os("SLURM_CONF").map(PathBuf::from);
     let file = configured.unwrap_or_else(|| PathBuf::from("/etc/slurm/slurm.conf"));
     let folder = file.parent().filter(|_| file.exists())?;
-    let mut stack = std::fs::read_to_string(folder.join("plugstack.conf")).unwrap_or_default();
+    let text = |file: PathBuf| file.to_str().map(|file| Root::of_this_node().text(file));
+    let text = |file| text(file)?.ok().flatten();
+    let mut stack = text(folder.join("plugstack.conf")).unwrap_or_default();
     for entry in std::fs::read_dir(folder.join("plugstack.conf.d")).into_iter().flatten().flatten()
     {
-        stack += &std::fs::read_to_string(entry.path()).unwrap_or_default();
+        stack += "\n";
+        stack += &text(entry.path()).unwrap_or_default();
     }
     let is_there = |line: &str| !line.trim_start().starts_with('#') && line.contains("topobroker");
     Some(match stack.lines().find(|line| is_there(line)) {

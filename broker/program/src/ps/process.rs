@@ -4,6 +4,7 @@ use rustix::process::getuid;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use topobroker::binding::{Target, binding, last_location};
+use topobroker::linux::kernel_text;
 use topobroker_layout::set::Set;
 use topobroker_reader::jobs::Job;
 
@@ -118,7 +119,7 @@ impl Look<'_> {
 
 /// Bytes of a process's memory on each NUMA node, by OS index. Empty if nobody may look, or nobody knows.
 pub(super) fn memory_by_node(id: u32) -> Vec<(u32, u64)> {
-    parse_numa_maps(&std::fs::read_to_string(format!("/proc/{id}/numa_maps")).unwrap_or_default())
+    parse_numa_maps(&kernel_text(format!("/proc/{id}/numa_maps")).unwrap_or_default())
 }
 
 fn parse_numa_maps(text: &str) -> Vec<(u32, u64)> {
@@ -142,14 +143,13 @@ fn parse_numa_maps(text: &str) -> Vec<(u32, u64)> {
 }
 
 fn user_of(folder: &Path) -> Option<u32> {
-    let status = std::fs::read_to_string(folder.join("status")).ok()?;
+    let status = kernel_text(folder.join("status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     line.split_ascii_whitespace().next()?.parse().ok()
 }
 
 fn short_name(folder: &Path) -> Option<String> {
-    let name = std::fs::read(folder.join("comm")).ok()?;
-    Some(String::from_utf8_lossy(&name).trim_end_matches('\n').to_owned())
+    Some(kernel_text(folder.join("comm")).ok()?.trim_end_matches('\n').to_owned())
 }
 
 fn value_of<'a>(environment: &'a [u8], name: &str) -> Option<&'a [u8]> {

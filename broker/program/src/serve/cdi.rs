@@ -1,7 +1,7 @@
 //! The file by which container engines give containers the daemon's folder: CDI, the Container Device
 //! Interface, that Docker, Podman, containerd and CRI-O read.
 
-use super::whole_file;
+use super::whole_file::WholeFile;
 use crate::json;
 use anyhow::Context;
 use std::path::Path;
@@ -13,7 +13,7 @@ const KIND: &str = "topobroker.io/topology";
 const INSIDE: &str = "/run/topobroker";
 
 /// Writes the file, whole or not at all: containers get the daemon's folder at [`INSIDE`].
-pub(super) fn write(file: &Path, folder: &Path) -> anyhow::Result<()> {
+pub(super) fn write(file: &mut WholeFile, folder: &Path) -> anyhow::Result<()> {
     let document = serde_json::json!({
         "cdiVersion": "0.5.0",
         "kind": KIND,
@@ -28,9 +28,10 @@ pub(super) fn write(file: &Path, folder: &Path) -> anyhow::Result<()> {
             },
         }],
     });
-    let name = || format!("{}: the file for containers", file.display());
-    if let Some(folder) = file.parent() {
+    let path = file.path().to_owned();
+    let name = || format!("{}: the file for containers", path.display());
+    if let Some(folder) = path.parent() {
         std::fs::create_dir_all(folder).with_context(name)?;
     }
-    whole_file::replace(file, (json::text(&document)?).as_bytes()).with_context(name)
+    file.replace((json::text(&document)?).as_bytes()).with_context(name)
 }

@@ -2,9 +2,8 @@
 //! node_exporter.
 
 use super::journal::{self, Priority};
-use super::whole_file;
+use super::whole_file::WholeFile;
 use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use topobroker::hwloc::library_version;
@@ -27,8 +26,7 @@ pub(super) struct Counts {
 /// The metrics of a daemon.
 pub(super) struct Metrics {
     folder: PathBuf,
-    /// Each write replaces the whole file.
-    file: PathBuf,
+    file: WholeFile,
     /// Whether the file could not be written last time: that is said once.
     is_failing: bool,
     /// The segments, and when they were listed: to count who maps them is work in proportion to all
@@ -41,7 +39,8 @@ const OLD: Duration = Duration::from_secs(30);
 
 impl Metrics {
     pub(super) fn new(folder: &Path, file: &Path) -> Self {
-        Self { folder: folder.to_owned(), file: file.to_owned(), is_failing: false, listed: None }
+        let file = WholeFile::new(file);
+        Self { folder: folder.to_owned(), file, is_failing: false, listed: None }
     }
 
     /// Lists the segments again, because something has happened, and writes the file.
@@ -53,20 +52,22 @@ impl Metrics {
     /// Writes the file.
     pub(super) fn write(&mut self, counts: Counts) {
         let text = self.text(counts);
-        let file = &self.file;
-        let written = whole_file::replace(file, text.as_bytes());
+        let written = self.file.replace(text.as_bytes());
         let was_failing = std::mem::replace(&mut self.is_failing, written.is_err());
         if let Err(error) = written
             && !was_failing
         {
-            let message = format!("{}: the metrics are not written: {error}", file.display());
+            let message = {
+                let file = self.file.path().display();
+                format!("{file}: the metrics are not written: {error}")
+            };
             journal::say(Priority::Error, &message, &[]);
         }
     }
 
     /// Removes the file.
     pub(super) fn end(&self) {
-        let _ = fs::remove_file(&self.file);
+        self.file.remove();
     }
 
     /// The metrics in the text format of Prometheus, which knows no `# UNIT`, no `info` and no `# EOF`.

@@ -22,8 +22,9 @@ use topobroker::node::daemon::{Folder, notify};
 use topobroker::publish::{PublishOptions, SHM_FOLDER, Store, Whose, publish, sweep};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode;
-use topobroker_reader::Keys;
+use topobroker_reader::{Keys, Source};
 use watched::Watched;
+use whole_file::WholeFile;
 
 /// Publish the node's topology for all its processes, as the daemon of the node
 ///
@@ -53,17 +54,19 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
+        // Until it is read, a signal may end this process: an input may be a pipe that nobody writes to.
+        let mut watched = Watched::new(&self.what.input);
+        let first = self.what.capture()?;
         let signals = Signals::catch_for_daemon().context("signals")?;
         let folder =
             Folder::take(&self.folder.clone().unwrap_or_else(|| Keys::run_folder().into()))?;
         let metrics = self.metrics.as_ref().map(|file| Metrics::new(folder.path(), file));
-        let mut serving =
-            Serving { options: &self, folder, metrics, published: None, counts: Counts::default() };
-        let served = serving.serve(signals);
+        let cdi = self.cdi.as_deref().map(WholeFile::new);
+        let counts = Counts::default();
+        let mut serving = Serving { options: &self, folder, metrics, cdi, published: None, counts };
+        let served = serving.serve(&mut watched, first, signals);
         serving.metrics.iter().for_each(Metrics::end);
-        if let Some(file) = self.cdi.as_ref().filter(|_| !self.keep) {
-            let _ = std::fs::remove_file(file);
-        }
+        serving.cdi.iter().filter(|_| !self.keep).for_each(WholeFile::remove);
         let ended = match self.keep {
             true => {
                 serving.folder.leave();
@@ -83,6 +86,7 @@ struct Serving<'a> {
     options: &'a Serve,
     folder: Folder,
     metrics: Option<Metrics>,
+    cdi: Option<WholeFile>,
     /// What processes find now.
     published: Option<Description>,
     counts: Counts,
@@ -91,18 +95,30 @@ struct Serving<'a> {
 impl Serving<'_> {
     /// Publishes, and publishes again when the machine has changed, until a signal asks this
     /// process to end.
-    fn serve(&mut self, mut signals: Signals) -> anyhow::Result<()> {
-        let what = &self.options.what;
-        let mut watched = Watched::new(&what.input);
-        self.publish(false)?;
-        if let Some(file) = &self.options.cdi {
+    fn serve(
+        &mut self,
+        watched: &mut Watched,
+        first: (Description, Source),
+        mut signals: Signals,
+    ) -> anyhow::Result<()> {
+        self.publish(first, false)?;
+        if let Some(file) = &mut self.cdi {
             cdi::write(file, self.folder.path())?;
         }
         notify(&format!("READY=1\n{}", self.status())).context("NOTIFY_SOCKET")?;
         let (sender, signalled) = channel();
         std::thread::spawn(move || {
-            // It ends with this process.
-            while signals.wait_any().into_iter().all(|signal| sender.send(signal).is_ok()) {}
+            let mut is_ending = false;
+            loop {
+                for signal in signals.wait_any() {
+                    // The service may wait for an input that never answers.
+                    if is_ending && signal != SIGHUP {
+                        std::process::exit(128 + signal);
+                    }
+                    is_ending |= signal != SIGHUP;
+                    let _ = sender.send(signal);
+                }
+            }
         });
         loop {
             let looks = match signalled.recv_timeout(Duration::from_secs(self.options.interval)) {
@@ -116,7 +132,7 @@ impl Serving<'_> {
             // A folder that cannot be put back, or that another daemon has by now, is not served any more.
             let is_intact = self.folder.is_intact();
             let is_gone = !is_intact && self.folder.restore()?;
-            let published = if looks || is_gone { self.publish(is_gone) } else { Ok(()) };
+            let published = if looks || is_gone { self.look(is_gone) } else { Ok(()) };
             match published {
                 Ok(()) => {
                     if looks || is_gone {
@@ -140,9 +156,13 @@ impl Serving<'_> {
     }
 
     /// Captures the machine, and publishes it if it differs from what is published, or if that `is_gone`.
-    fn publish(&mut self, is_gone: bool) -> anyhow::Result<()> {
+    fn look(&mut self, is_gone: bool) -> anyhow::Result<()> {
+        self.publish(self.options.what.capture()?, is_gone)
+    }
+
+    fn publish(&mut self, found: (Description, Source), is_gone: bool) -> anyhow::Result<()> {
         let what = &self.options.what;
-        let (description, source) = what.capture()?;
+        let (description, source) = found;
         self.note(|counts| counts.looks += 1);
         if !is_gone && self.published.as_ref() == Some(&description) {
             return Ok(());

@@ -38,6 +38,11 @@ pub enum Input {
 }
 
 impl Input {
+    /// Whether it is XML, which hwloc may crash with.
+    pub(super) fn is_xml(&self) -> bool {
+        matches!(self, Self::Xml(_) | Self::XmlText(_))
+    }
+
     /// How a topology that is loaded from here was made.
     #[must_use]
     pub fn source(&self) -> Source {
@@ -81,6 +86,8 @@ impl Input {
 
 /// Loads a topology. Counterpart: `hwloc_topology_load` and the calls that prepare it.
 ///
+/// hwloc may crash with XML that was damaged or made for that: [`import`](super::import) reads files of others.
+///
 /// # Errors
 ///
 /// [`HwlocLoadError`] naming the input and the reason.
@@ -89,12 +96,27 @@ pub fn load(
     input: &Input,
     options: &LoadOptions,
 ) -> Result<HwlocTopology<'static>, HwlocLoadError> {
-    let name = input.name();
-    let failed = |step| HwlocLoadError::Hwloc {
-        input: name.clone(),
-        step,
-        source: io::Error::last_os_error(),
-    };
+    let mut prepared = prepare(input, options)?;
+    prepared.load()?;
+    Ok(prepared.topology)
+}
+
+/// A topology that hwloc has not loaded yet, and what it is loaded from.
+pub(super) struct Prepared<'i> {
+    input: &'i Input,
+    xml: Option<xml::Checked>,
+    pub(super) topology: HwlocTopology<'static>,
+}
+
+/// Reads and checks an input, and makes everything ready for hwloc.
+///
+/// # Errors
+///
+/// [`HwlocLoadError`].
+pub(super) fn prepare<'i>(
+    input: &'i Input,
+    options: &LoadOptions,
+) -> Result<Prepared<'i>, HwlocLoadError> {
     let xml = match input {
         Input::Xml(path) => Some(xml::read(path)?),
         Input::Fsroot(path) => {
@@ -104,31 +126,50 @@ pub fn load(
         Input::XmlText(text) => Some(xml::checked(text.clone().into_bytes(), "the XML text")?),
         Input::ThisMachine | Input::Synthetic(_) => None,
     };
-    let topology = new_topology().map_err(|()| failed("make a topology"))?;
-    configure(&topology, options).map_err(|()| failed("take the type filters"))?;
-    let newer = || xml.as_ref().and_then(|xml| xml.refused(&name));
-    match (input, &xml) {
-        (Input::Synthetic(text), _) => set_synthetic(&topology, text)?,
-        (_, Some(xml)) => {
-            let set = set_xml(&topology, &xml.content);
-            set.map_err(|()| newer().unwrap_or_else(|| failed("take the XML")))?;
+    let topology = new_topology().map_err(|()| failed(input, "make a topology"))?;
+    configure(&topology, options).map_err(|()| failed(input, "take the type filters"))?;
+    Ok(Prepared { input, xml, topology })
+}
+
+/// hwloc has failed at this step.
+fn failed(input: &Input, step: &'static str) -> HwlocLoadError {
+    HwlocLoadError::Hwloc { input: input.name(), step, source: io::Error::last_os_error() }
+}
+
+impl Prepared<'_> {
+    /// Has hwloc load it.
+    ///
+    /// # Errors
+    ///
+    /// [`HwlocLoadError`].
+    pub(super) fn load(&mut self) -> Result<(), HwlocLoadError> {
+        let Self { input, xml, topology } = self;
+        let input = *input;
+        let newer = || xml.as_ref().and_then(|xml| xml.refused(&input.name()));
+        match (input, &xml) {
+            (Input::Synthetic(text), _) => set_synthetic(topology, text)?,
+            (_, Some(xml)) => {
+                let set = set_xml(topology, &xml.content);
+                set.map_err(|()| newer().unwrap_or_else(|| failed(input, "take the XML")))?;
+            }
+            _ => {}
         }
-        _ => {}
-    }
-    // SAFETY: `topology` is initialised and not loaded yet.
-    match unsafe { sys::hwloc_topology_load(topology.raw) } {
-        0 if is_discovered(input) => Ok(topology.discovered()),
-        0 => Ok(match saved(input) {
-            Some(root) => topology.read_from(root),
-            None => topology,
-        }),
-        _ if let Some(newer) = newer() => Err(newer),
-        // hwloc sometimes reports only EINVAL or no error number, for example for XML without NUMA
-        // nodes.
-        _ if matches!(io::Error::last_os_error().raw_os_error(), Some(0 | EINVAL)) => {
-            Err(HwlocLoadError::Unexplained { input: name })
+        // SAFETY: `topology` is initialised and not loaded yet.
+        match unsafe { sys::hwloc_topology_load(topology.raw) } {
+            0 => {
+                let is_discovered = is_discovered(input);
+                let saved = if is_discovered { None } else { saved(input) };
+                topology.note_source(is_discovered, saved);
+                Ok(())
+            }
+            _ if let Some(newer) = newer() => Err(newer),
+            // hwloc sometimes reports only EINVAL or no error number, for example for XML without NUMA
+            // nodes.
+            _ if matches!(io::Error::last_os_error().raw_os_error(), Some(0 | EINVAL)) => {
+                Err(HwlocLoadError::Unexplained { input: input.name() })
+            }
+            _ => Err(failed(input, "load the topology")),
         }
-        _ => Err(failed("load the topology")),
     }
 }
 
@@ -191,11 +232,7 @@ fn saved(input: &Input) -> Option<Root> {
 ///
 /// [`HwlocLoadError`] naming the step that fails.
 pub(crate) fn load_as(key: &LoadKey) -> Result<HwlocTopology<'static>, HwlocLoadError> {
-    let failed = |step| HwlocLoadError::Hwloc {
-        input: Input::ThisMachine.name(),
-        step,
-        source: io::Error::last_os_error(),
-    };
+    let failed = |step| failed(&Input::ThisMachine, step);
     let topology = new_topology().map_err(|()| failed("make a topology"))?;
     // SAFETY: `topology` is initialised and not loaded yet.
     ok(unsafe { sys::hwloc_topology_set_flags(topology.raw, key.flags) })

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 use tempfile::TempDir;
+use topobroker_cluster::Owners;
 use topobroker_cluster::fabric::read_fabric;
 use topobroker_cluster::{
     ClusterBuilder, GroupId, Like, NodeFile, SwitchTree, files_in, prepare_all,
@@ -60,7 +61,7 @@ pub fn stem(file: &Path) -> String {
 /// A cluster of these nodes, prepared by as many threads.
 pub fn build(files: &[NodeFile], threads: usize) -> AlignedVec {
     let mut cluster = ClusterBuilder::new();
-    let added = prepare_all(files, threads, |_, nodes| {
+    let added = prepare_all(files, threads, Owners::Trusted, |_, nodes| {
         nodes?.into_iter().try_for_each(|node| cluster.add(GroupId::CLUSTER, node))
     });
     added.unwrap();
@@ -93,7 +94,7 @@ pub fn with_fabric(nodes: &str, fabric: &Path) -> (AlignedVec, Vec<usize>, usize
         })
         .collect();
     let mut cluster = ClusterBuilder::new();
-    let added = prepare_all(&files, 2, |_, nodes| {
+    let added = prepare_all(&files, 2, Owners::Trusted, |_, nodes| {
         nodes?.into_iter().try_for_each(|node| cluster.add(GroupId::CLUSTER, node))
     });
     added.unwrap();

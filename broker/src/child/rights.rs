@@ -1,0 +1,158 @@
+//! What a child process may do that reads a file of others: use some memory and time, and write its answer.
+
+use rustix::process::{
+    Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit,
+};
+use rustix::thread::{Gid, Uid};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+
+/// Most memory that the child takes for itself in bytes. The largest XML that is read has 64 MiB, and hwloc
+/// takes about ten times that for it.
+const MOST_MEMORY: u64 = 2 << 30;
+
+/// Most time of a processor in seconds.
+const MOST_SECONDS: u64 = 60;
+
+/// User and group `nobody`, which own nothing.
+const NOBODY: u32 = 65534;
+
+/// The rights of a child process, made ready before it starts.
+pub(super) struct Rights {
+    calls: system_calls::Filter,
+    /// Limit of its memory with what its parent has, in bytes.
+    memory: Option<u64>,
+}
+
+impl Rights {
+    /// No more than the work needs.
+    pub(super) fn least() -> Self {
+        Self { calls: system_calls::filter(), memory: memory().map(|own| own + MOST_MEMORY) }
+    }
+
+    /// Gives up all other rights of this process, for ever. What the system does not support stays as
+    /// it is: each of these is one wall of several.
+    pub(super) fn take(&self, answer: &OwnedFd) {
+        close_all_but(answer.as_raw_fd());
+        let limits = [
+            (Resource::Data, self.memory.unwrap_or(u64::MAX)),
+            (Resource::Cpu, MOST_SECONDS),
+            (Resource::Nofile, 0),
+            (Resource::Fsize, 0),
+            (Resource::Core, 0),
+        ];
+        for (resource, limit) in limits {
+            let limit = getrlimit(resource).maximum.map_or(limit, |maximum| maximum.min(limit));
+            let _ = setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) });
+        }
+        if rustix::process::geteuid().is_root() {
+            become_nobody();
+        }
+        // After that of the user, which clears it.
+        let _ = set_parent_process_death_signal(Some(Signal::KILL));
+        system_calls::allow_only(&self.calls);
+    }
+}
+
+/// Memory of this process that counts for its limit, in bytes.
+fn memory() -> Option<u64> {
+    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
+    let data: u64 = pages.split_whitespace().nth(5)?.parse().ok()?;
+    Some(data * rustix::param::page_size() as u64)
+}
+
+/// Closes all descriptors but that of the answer and standard error, to which hwloc writes warnings.
+fn close_all_but(answer: RawFd) {
+    const STANDARD_ERROR: RawFd = 2;
+    let mut kept = [STANDARD_ERROR, answer];
+    kept.sort_unstable();
+    let mut first: RawFd = 0;
+    let close = |first: RawFd, last: u32| {
+        let Ok(first) = u32::try_from(first) else { return };
+        if first > last {
+            return;
+        }
+        // SAFETY: this process, a fork, uses none of these descriptors any more, and their owners in it
+        // are never dropped: it ends by `_exit`.
+        let result = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+        // Before Linux 5.9.
+        if result != 0 {
+            for number in first..=last.min(1 << 16) {
+                // SAFETY: as above.
+                unsafe { libc::close(number.cast_signed()) };
+            }
+        }
+    };
+    for kept in kept {
+        if kept > first {
+            close(first, (kept - 1).cast_unsigned());
+        }
+        first = first.max(kept + 1);
+    }
+    close(first, u32::MAX);
+}
+
+/// Takes the user and group `nobody`, and no others.
+fn become_nobody() {
+    let (group, user) = (Gid::from_raw(NOBODY), Uid::from_raw(NOBODY));
+    let _ = rustix::thread::set_thread_groups(&[]);
+    let _ = rustix::thread::set_thread_res_gid(group, group, group);
+    let _ = rustix::thread::set_thread_res_uid(user, user, user);
+}
+
+/// The system calls that are left: memory, time, and descriptors that are open.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
+mod system_calls {
+    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
+
+    pub(super) type Filter = Option<BpfProgram>;
+
+    const ALLOWED: [i64; 20] = [
+        libc::SYS_brk,
+        libc::SYS_clock_gettime,
+        libc::SYS_close,
+        libc::SYS_exit,
+        libc::SYS_exit_group,
+        libc::SYS_futex,
+        libc::SYS_getpid,
+        libc::SYS_getrandom,
+        libc::SYS_gettid,
+        libc::SYS_gettimeofday,
+        libc::SYS_madvise,
+        libc::SYS_mmap,
+        libc::SYS_mprotect,
+        libc::SYS_mremap,
+        libc::SYS_munmap,
+        libc::SYS_read,
+        libc::SYS_rt_sigprocmask,
+        libc::SYS_rt_sigreturn,
+        libc::SYS_sched_yield,
+        libc::SYS_write,
+    ];
+
+    /// All other calls answer EPERM.
+    pub(super) fn filter() -> Filter {
+        let others = SeccompAction::Errno(libc::EPERM.cast_unsigned());
+        let architecture = TargetArch::try_from(std::env::consts::ARCH).ok()?;
+        let rules = ALLOWED.into_iter().map(|call| (call, Vec::new())).collect();
+        SeccompFilter::new(rules, others, SeccompAction::Allow, architecture)
+            .and_then(BpfProgram::try_from)
+            .ok()
+    }
+
+    pub(super) fn allow_only(calls: &Filter) {
+        if let Some(calls) = calls {
+            // An old kernel, or a container that has no more filters: the limits hold.
+            let _ = apply_filter(calls);
+        }
+    }
+}
+
+/// No filter is known for this processor: the limits hold.
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
+mod system_calls {
+    pub(super) type Filter = ();
+
+    pub(super) fn filter() -> Filter {}
+
+    pub(super) fn allow_only((): &Filter) {}
+}
