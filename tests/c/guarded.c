@@ -9,6 +9,7 @@
  *     guarded load FLAGS IO COUNT    loads this machine COUNT times, and prints what it finds
  *     guarded apart                  loads twice, and writes into the objects of one
  *     guarded by-hand                frees, reallocates and replaces texts of objects, as PRRTE does
+ *     guarded kinds                  registers kinds of CPUs on what it has loaded
  *     guarded again                  loads what the guard has left to hwloc a second time
  *     guarded from WAY               loads what is not this machine as it is
  *     guarded info FILE              adds an info to an object of an adopted topology
@@ -485,6 +486,28 @@ static void again(void)
     hwloc_topology_destroy(topology);
 }
 
+/* Kinds of CPUs on a load that was served, with hwloc's own kinds, and on one that was modified before. */
+static void kinds(void)
+{
+    hwloc_topology_t topology = load(0, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    hwloc_obj_t pu = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0);
+    hwloc_bitmap_t first = hwloc_bitmap_dup(pu->cpuset);
+
+    pu->userdata = &first;
+    printf("%d kinds\n", hwloc_cpukinds_get_nr(topology, 0));
+    CHECK(hwloc_cpukinds_register(topology, first, 7, 0, NULL, 0) == 0);
+    printf("%d kinds\n", hwloc_cpukinds_get_nr(topology, 0));
+    pu = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0);
+    CHECK(pu->userdata == &first);
+    puts(xml(topology));
+    hwloc_topology_destroy(topology);
+    topology = load(0, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
+    hwloc_topology_refresh(topology);
+    hwloc_cpukinds_register(topology, first, 7, 0, NULL, 0);
+    hwloc_topology_destroy(topology);
+    hwloc_bitmap_free(first);
+}
+
 static void from(const char *way)
 {
     hwloc_topology_t topology;
@@ -543,6 +566,8 @@ int main(int argc, char **argv)
         apart();
     else if (strcmp(way, "by-hand") == 0)
         by_hand();
+    else if (strcmp(way, "kinds") == 0)
+        kinds();
     else if (strcmp(way, "again") == 0)
         again();
     else if (strcmp(way, "from") == 0 && argc > 2)

@@ -2,7 +2,7 @@
 //! them the address that it was called from, because a process may have several hwloc libraries,
 //! and the caller decides which one is meant.
 
-use crate::{load, modify, obj_info, set_source, sharing};
+use crate::{cpu_kinds, load, modify, obj_info, set_source, sharing};
 
 /// Defines functions of hwloc. `call to: arguments` tells where a function goes, and how many
 /// arguments it has.
@@ -83,7 +83,7 @@ replaced! {
     hwloc_distances_release_remove(2) => modify::distances_release_remove;
     hwloc_memattr_register(4) => modify::memattr_register;
     hwloc_memattr_set_value(6) => modify::memattr_set_value;
-    hwloc_cpukinds_register(6) => modify::cpukinds_register;
+    hwloc_cpukinds_register(6) => cpu_kinds::register;
     hwloc_obj_set_subtype(3) => modify::obj_set_subtype;
     hwloc_obj_add_info(3) => obj_info::add_info;
 }

@@ -11,6 +11,8 @@ pub(crate) struct Handle {
     pub(crate) topology: Topology,
     /// Number of its segment.
     pub(crate) segment: usize,
+    /// Whether the program has loaded it, and not adopted or copied.
+    pub(crate) is_loaded: bool,
 }
 
 /// A copy of hwloc's structure, with the arrays that hwloc frees with it. If hwloc itself destroys

@@ -39,7 +39,7 @@ pub(crate) struct Object {
     sets: [*mut c_void; 4],
     pub(crate) infos: *mut Info,
     pub(crate) infos_count: c_uint,
-    userdata: *mut c_void,
+    pub(crate) userdata: *mut c_void,
     pub(crate) gp_index: u64,
 }
 

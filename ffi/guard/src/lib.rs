@@ -25,6 +25,7 @@ extern crate alloc;
 extern crate std;
 
 mod call;
+mod cpu_kinds;
 mod entry;
 mod exit;
 mod fate;

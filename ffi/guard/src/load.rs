@@ -69,7 +69,7 @@ fn without_guard(call: &Call, topology: Topology, key: Option<LoadKey>) -> Fate 
 }
 
 /// What the program has asked for. `None` if hwloc does not tell.
-fn key_of(call: &Call, topology: Topology) -> Option<LoadKey> {
+pub(crate) fn key_of(call: &Call, topology: Topology) -> Option<LoadKey> {
     type GetFlags = unsafe extern "C" fn(Topology) -> c_ulong;
     type GetFilter = unsafe extern "C" fn(Topology, c_int, *mut c_int) -> c_int;
     let get_flags: GetFlags = call.hwloc.function(c"hwloc_topology_get_flags")?;
@@ -208,7 +208,7 @@ fn fill(
         .handles
         .iter_mut()
         .filter(|it| it.topology == handle)
-        .for_each(|it| it.topology = topology);
+        .for_each(|it| (it.topology, it.is_loaded) = (topology, true));
     // SAFETY: what the program has initialised is there now, and nobody knows of it.
     unsafe { (call.hwloc.functions.destroy)(handle) };
     Some(())

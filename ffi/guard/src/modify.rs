@@ -108,10 +108,6 @@ modifies! {
     memattr_set_value = c"hwloc_memattr_set_value"(
         attribute: c_uint, target: *mut Object, initiator: *mut c_void, flags: c_ulong, value: c_ulong
     ) -> c_int, or -1;
-    /// Stands for `hwloc_cpukinds_register`.
-    cpukinds_register = c"hwloc_cpukinds_register"(
-        cpuset: *const c_void, efficiency: c_int, infos: c_uint, list: *mut c_void, flags: c_ulong
-    ) -> c_int, or -1;
 }
 
 /// The objects of new distances. They may have been found before the topology was made private.

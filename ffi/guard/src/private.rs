@@ -1,7 +1,7 @@
 //! A handle that somebody modifies becomes a topology of its own, without moving.
 
 use crate::call::Call;
-use crate::handle::exchange;
+use crate::handle::{Handle, exchange};
 use crate::hwloc::{Object, Topology};
 use crate::say::say;
 use crate::state::{State, state};
@@ -28,11 +28,17 @@ fn make_private(call: &Call, state: &mut State, topology: Topology) -> Option<()
     if unsafe { (call.hwloc.functions.dup)(&raw mut own, topology) } != 0 {
         return None;
     }
-    exchange(&call.hwloc, topology, own);
+    state.copies.push(topology);
+    replace(call, state, handle, own);
+    Some(())
+}
+
+/// Puts a topology of the process's own in the place of a handle.
+pub(crate) fn replace(call: &Call, state: &mut State, handle: Handle, own: Topology) {
+    exchange(&call.hwloc, handle.topology, own);
     state.segments.pin(handle.segment);
     state.end_handle(&call.hwloc, handle, own);
     say!("{} modifies a topology: it gets its own", call.by.name());
-    Some(())
 }
 
 /// The object of a topology that `object` was before the topology was made private, if the caller had

@@ -17,6 +17,8 @@ pub(crate) struct State {
     /// Topologies that are not loaded yet, and what programs have said of them.
     pub(crate) sources: Vec<NotLoaded>,
     pub(crate) texts: OwnTexts,
+    /// Topologies that were handles, and are copies that hwloc has made.
+    pub(crate) copies: Vec<Topology>,
 }
 
 // SAFETY: hwloc's topologies may be used by any thread, one at a time, and the lock sees to that.
@@ -27,6 +29,7 @@ static STATE: Lock<State> = Lock::new(State {
     handles: Vec::new(),
     sources: Vec::new(),
     texts: OwnTexts::NONE,
+    copies: Vec::new(),
 });
 
 /// The state, for this thread alone until it is dropped. No function of hwloc that this library
@@ -91,7 +94,7 @@ impl State {
     pub(crate) fn new_handle(&mut self, hwloc: &Hwloc, segment: usize) -> Option<Topology> {
         let topology = copy_of_master(hwloc, self.segments.get(segment)?)?;
         self.forget(topology);
-        self.handles.push(Handle { topology, segment });
+        self.handles.push(Handle { topology, segment, is_loaded: false });
         Some(topology)
     }
 
@@ -113,6 +116,7 @@ impl State {
     pub(crate) fn forget(&mut self, topology: Topology) {
         self.handles.retain(|handle| handle.topology != topology);
         self.sources.retain(|source| source.topology != topology);
+        self.copies.retain(|copy| *copy != topology);
     }
 
     /// Whether a program may have a pointer into a segment.

@@ -97,6 +97,15 @@ fn texts_of_a_served_topology_are_freed_reallocated_and_replaced_by_hand() {
 }
 
 #[test]
+fn kinds_of_cpus_are_registered_on_what_was_served_as_on_what_hwloc_loads() {
+    let given = given();
+    let alone = succeed(Command::new(&given.program).arg("kinds"));
+    let (text, guard) = given.guarded(&[], &[], &["kinds"]);
+    assert_eq!(guard.matches(": served").count(), 2, "{guard}");
+    assert_eq!(without_program(&text), without_program(&alone));
+}
+
+#[test]
 fn a_program_that_was_not_tried_with_the_guard_is_left_to_hwloc_until_the_broker_is_told_of_it() {
     let given = given();
     let run = |caller: &str| {
