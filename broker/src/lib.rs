@@ -46,5 +46,6 @@ pub mod nics;
 pub mod node;
 pub mod placement;
 pub mod publish;
+pub mod table;
 
 pub use topobroker_binding as binding;

@@ -170,3 +170,56 @@ fn a_process_that_starts_threads_all_the_time_is_bound() {
     process.wait().unwrap();
     assert!(status.success());
 }
+
+#[test]
+fn names_of_others_steer_no_terminal_and_end_no_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = folder.path().join("plain.xml");
+    let hostile = folder.path().join("hostile.xml");
+    let synthetic = shell("\"$0\" export -i 'Package:2 Core:2 PU:1'").output().unwrap();
+    let text = String::from_utf8(synthetic.stdout).unwrap();
+    let named = |name: &str| {
+        let info =
+            format!("<info name=\"Name{name}\" value=\"value{name}\"/><info name=\"Backend\"");
+        let device = format!(
+            "<object type=\"Bridge\" gp_index=\"900\" bridge_type=\"0-1\" depth=\"0\" bridge_pci=\"0000:[00-01]\">\
+             <object type=\"PCIDev\" gp_index=\"901\" pci_busid=\"0000:01:00.0\" pci_type=\"0300 [10de:2330] [10de:2330] a1\" \
+             pci_link_speed=\"8.0\"><object type=\"OSDev\" gp_index=\"902\" name=\"gpu{name}\" subtype=\"sub{name}\" osdev_type=\"1\"/>\
+             </object></object></object>"
+        );
+        let text = text.replacen("<info name=\"Backend\"", &info, 1);
+        let at = text.rfind("</object>").unwrap();
+        text[..at].to_owned() + &device + &text[at + "</object>".len()..]
+    };
+    fs::write(&plain, named("x")).unwrap();
+    fs::write(&hostile, named("\u{9b}31m&#10;gone\u{7f}")).unwrap();
+    for command in [
+        "ls -i FILE",
+        "ls -v -i FILE",
+        "info -i FILE",
+        "info machine -i FILE",
+        "info gpu0 -i FILE",
+        "devices -i FILE",
+        "links -i FILE",
+        "links --of matrix -i FILE",
+        "ports -i FILE",
+        "check -i FILE",
+        "networks -i FILE",
+        "ls --json -i FILE",
+        "devices --json -i FILE",
+    ] {
+        let lines = |file: &Path| {
+            let script = format!("\"$0\" {}", command.replace("FILE", file.to_str().unwrap()));
+            let output = shell(&script).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout).into_owned() + &said(&output);
+            let text = text.replace(file.to_str().unwrap(), "FILE");
+            assert!(
+                !text.contains(|it: char| it.is_control() && it != '\n'),
+                "{command}: {text:?}"
+            );
+            (text.lines().count(), text)
+        };
+        let (expected, found) = (lines(&plain), lines(&hostile));
+        assert!(found.0 == expected.0, "{command}: {}{}", expected.1, found.1);
+    }
+}

@@ -25,6 +25,13 @@ pub(crate) fn set(when: When) {
     .write_global();
 }
 
+/// The length of a sequence that sets a colour or ends it, if a text begins with one.
+pub(crate) fn sequence_length(text: &str) -> Option<usize> {
+    let numbers = text.strip_prefix("\u{1b}[")?;
+    let end = numbers.find(|it: char| !it.is_ascii_digit() && it != ';')?;
+    numbers.get(end..)?.starts_with('m').then_some("\u{1b}[".len() + end + 1)
+}
+
 /// Whether standard output has colours.
 pub(crate) fn is_on() -> bool {
     anstream::AutoStream::choice(&stdout()) != anstream::ColorChoice::Never

@@ -88,7 +88,10 @@ impl Devices {
                 let all: Vec<_> = devices.iter().map(Device::described).collect();
                 return json::text(&all);
             }
-            Ok(devices.iter().map(|device| device.line() + "\n").collect())
+            Ok(devices
+                .iter()
+                .map(|device| output::in_line(&device.line()).into_owned() + "\n")
+                .collect())
         })
     }
 

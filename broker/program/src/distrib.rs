@@ -50,12 +50,6 @@ pub struct Distrib {
     count: u32,
 }
 
-/// Limit of the number of parts: the most PUs that an archive can have.
-const MOST: u32 = 1 << 17;
-
-/// Limit of the number of 64-bit words of all parts together.
-const MOST_WORDS: usize = 1 << 24;
-
 /// Parses the type of `--ignore`.
 fn ignored(text: &str) -> Result<ObjectType, String> {
     let name = type_name(text)?;
@@ -103,13 +97,9 @@ impl Distrib {
     }
 
     fn parts(&self, topology: Topology<'_>) -> anyhow::Result<String> {
-        if self.count > MOST {
-            bail!("{} parts: expected {MOST} at most", self.count);
-        }
-        let words = topology.root().cpuset().map_or(1, |all| all.words().len().max(1));
-        let most = MOST_WORDS / words;
+        let most = topology.most_parts();
         if self.count as usize > most {
-            bail!("{} parts of a machine with such indexes: expected {most} at most", self.count);
+            bail!("{} parts: expected {most} of this machine at most", self.count);
         }
         let from = self.depth(topology, "--from", self.from.as_ref().or(self.at.as_ref()))?;
         let until = self.depth(topology, "--to", self.to.as_ref().or(self.at.as_ref()))?;

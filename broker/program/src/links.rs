@@ -270,7 +270,7 @@ fn words(path: Option<&LinkPath>) -> String {
 fn text(graph: &Graph<'_>) -> String {
     let name = |vertex: VertexId| {
         let kind = graph.vertex(vertex).map_or("", |it| it.kind.name());
-        format!("{} ({kind})", graph.name(vertex))
+        format!("{} ({kind})", output::in_line(&graph.name(vertex)))
     };
     let line = |link: &Link| {
         let mut text = format!("{} - {}: {}", name(link.one), name(link.other), link.class.name());

@@ -1,7 +1,8 @@
 //! The output of the program: results on standard output, messages on standard error.
 
-use super::closed_stdout;
+use super::{closed_stdout, color};
 use anyhow::{Context, anyhow, ensure};
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -40,23 +41,45 @@ pub(super) fn complain(message: &str) {
 
 /// A text with the escape of each control character in its place: names and messages of others may
 /// have sequences that a terminal obeys.
-fn harmless(text: &str) -> String {
+fn harmless(text: &str) -> Cow<'_, str> {
     let is_harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    let escaped = |letter: char| match is_harmful(letter) {
-        true => letter.escape_default().to_string(),
-        false => letter.to_string(),
-    };
-    text.chars().map(escaped).collect()
+    if !text.contains(is_harmful) {
+        return text.into();
+    }
+    let mut harmless = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(is_harmful) {
+        let (before, from) = rest.split_at(at);
+        harmless.push_str(before);
+        let length = color::sequence_length(from).filter(|_| color::is_on());
+        let mut letters = from.chars();
+        match (length, letters.next()) {
+            (Some(length), _) => {
+                let (sequence, behind) = from.split_at(length);
+                harmless.push_str(sequence);
+                rest = behind;
+            }
+            (None, letter) => {
+                harmless.extend(letter.into_iter().flat_map(char::escape_default));
+                rest = letters.as_str();
+            }
+        }
+    }
+    (harmless + rest).into()
 }
 
 /// A name of others without what would end the line or steer a terminal.
-pub(super) fn in_line(name: &str) -> String {
-    name.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect()
+pub(super) fn in_line(name: &str) -> Cow<'_, str> {
+    match name.contains(char::is_control) {
+        true => name.replace(char::is_control, "?").into(),
+        false => name.into(),
+    }
 }
 
-/// Prints to standard output. If the reader has gone away, the error is that of a broken pipe.
+/// Prints text to standard output, without what a terminal would obey but colours. If the reader has gone away, the error is
+/// that of a broken pipe. XML and keys are not printed but written, byte for byte.
 pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
-    write(None, text.as_bytes(), false)
+    write(None, harmless(text).as_bytes(), false)
 }
 
 /// Whether a file's name is that of standard output: `-`, `-.svg` and the like, as in lstopo, and the names that the
@@ -100,7 +123,7 @@ pub(super) fn write_with_mode(
 /// an error here if the reader has gone away or if standard output was closed at the start.
 pub(super) fn hand_over(text: &str) -> anyhow::Result<ExitCode> {
     ensure!(!closed_stdout::was_standard_output_closed(), "{STANDARD_OUTPUT}: is closed");
-    print(text).map_err(|error| anyhow!(whole_message(&error)))
+    write(None, text.as_bytes(), false).map_err(|error| anyhow!(whole_message(&error)))
 }
 
 pub(super) const STANDARD_OUTPUT: &str = "standard output";

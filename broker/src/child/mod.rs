@@ -4,7 +4,7 @@ mod rights;
 
 use rights::Rights;
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+use rustix::process::{Pid, Signal, kill_process};
 use std::error::Error;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -129,16 +129,15 @@ fn read_until(pipe: OwnedFd, end: Instant) -> Result<Vec<u8>, ()> {
 /// Waits for the end of a child. `Err` says how it ended if not well. A program that waits for all of
 /// its children, or ignores their ends, may have been told instead: then its answer alone says it.
 fn ended(child: Pid) -> Result<(), String> {
+    let mut status = 0;
     loop {
-        match waitpid(Some(child), WaitOptions::empty()) {
-            Ok(Some((_, status))) => {
-                return match status.terminating_signal() {
-                    Some(signal) => Err(signal_name(signal)),
-                    None => Ok(()),
-                };
-            }
-            Err(Errno::INTR) | Ok(None) => {}
-            Err(_) => return Ok(()),
+        // SAFETY: `status` is an output.
+        if unsafe { libc::waitpid(child.as_raw_pid(), &raw mut status, 0) } >= 0 {
+            let is_killed = libc::WIFSIGNALED(status);
+            return if is_killed { Err(signal_name(libc::WTERMSIG(status))) } else { Ok(()) };
+        }
+        if io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
+            return Ok(());
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a child process may do that reads a file of others: use some memory and time, and write its answer.
 
+use crate::linux::kernel_text;
 use rustix::process::{
     Resource, Rlimit, Signal, getrlimit, set_parent_process_death_signal, setrlimit,
 };
@@ -55,9 +56,9 @@ impl Rights {
 
 /// Memory of this process that counts for its limit, in bytes.
 fn memory() -> Option<u64> {
-    let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
-    let data: u64 = pages.split_whitespace().nth(5)?.parse().ok()?;
-    Some(data * rustix::param::page_size() as u64)
+    let status = kernel_text("/proc/self/status").ok()?;
+    let size = status.lines().find_map(|line| line.strip_prefix("VmData:"))?;
+    Some(size.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
 /// Closes all descriptors but that of the answer and standard error, to which hwloc writes warnings.

@@ -70,7 +70,9 @@ pub(super) fn import_changed(
         let mut forked = in_fork(prepared);
         forked.load()?;
         change(&mut forked.topology)?;
-        Ok(to_bytes(&tree(&forked.topology)?)?.to_vec())
+        let named = |error: &dyn Error| format!("{input}: {error}");
+        let description = tree(&forked.topology).map_err(|error| named(&error))?;
+        Ok(to_bytes(&description).map_err(|error| named(&error))?.to_vec())
     })?;
     let bytes = aligned(&bytes);
     let archive = Archive::open(&bytes);

@@ -1,5 +1,6 @@
 //! A table of what is between GPUs and NICs, like that of `nvidia-smi topo -m`, for any vendor.
 
+use crate::table::table;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
     Object,
@@ -26,16 +27,7 @@ pub fn matrix(links: &Links<'_>) -> String {
         row.extend(affinity(links.object(*one)));
         rows.push(row);
     }
-    let width =
-        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();
-    let line = |row: &Vec<String>| {
-        let cells = row
-            .iter()
-            .enumerate()
-            .map(|(column, cell)| format!("{cell:<width$}", width = width(column).unwrap_or(0)));
-        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
-    };
-    rows.iter().map(line).collect::<String>() + LEGEND
+    table(&rows) + LEGEND
 }
 
 const LEGEND: &str = "

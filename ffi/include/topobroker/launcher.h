@@ -23,8 +23,10 @@ tb_status tb_description_from_hwloc(void *hwloc_topology, tb_description **descr
 /// Loads the topology of this machine with objects of all types, and captures it.
 tb_status tb_description_from_machine(tb_description **description);
 
-/// Loads an hwloc XML file of version 1 or 2, and captures it.
-tb_status tb_description_from_xml(const char *file, tb_description **description);
+/// Loads an hwloc XML file of version 1 or 2, and captures it. hwloc reads it in a child process with
+/// few rights (fork), so that a damaged file ends no program.
+tb_status tb_description_from_xml(const char *file,
+                                  tb_description **description);
 
 /// Captures hwloc XML of version 1 or 2 from a text in memory.
 tb_status tb_description_from_xml_text(const char *text, tb_description **description);

@@ -26,11 +26,13 @@ mod topology;
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
+use topobroker_layout::job::MAX_RANKS;
 
 #[pymodule(gil_used = false)]
 fn _topobroker(module: &Bound<'_, PyModule>) -> PyResult<()> {
     interpreter::refuse_others(module.py())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("_MAX_RANKS", MAX_RANKS)?;
     module.add_function(wrap_pyfunction!(adopt::adopt, module)?)?;
     module.add_function(wrap_pyfunction!(adopt::adopted, module)?)?;
     module.add_function(wrap_pyfunction!(adopt::_usable, module)?)?;

@@ -7,6 +7,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_reader::devices::{LinkState, NetworkId};
 use topobroker_reader::{AttributeValue, Info, Object, ObjectType, Set, TypeName};
 
@@ -49,9 +50,27 @@ impl<'py> FromPyObject<'_, 'py> for Given {
     type Error = PyErr;
 
     fn extract(given: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let each = given.try_iter()?.map(|object| Ok(object?.cast_into::<PyObject>()?.unbind()));
+        let given = within(INDEX_LIMIT as usize, "objects", &given)?;
+        let each = given.into_iter().map(|object| Ok(object.cast_into::<PyObject>()?.unbind()));
         each.collect::<PyResult<_>>().map(Self)
     }
+}
+
+/// What Python gives in turn, `most` of them at most. It is not asked how many there are: what it says may be wrong, or
+/// more than there is memory for.
+pub(crate) fn within<'py>(
+    most: usize,
+    what: &str,
+    given: &Bound<'py, PyAny>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let mut found = Vec::new();
+    for one in given.try_iter()? {
+        if found.len() == most {
+            return Err(wrong_value(format!("more than {most} {what}; expected {most} at most")));
+        }
+        found.push(one?);
+    }
+    Ok(found)
 }
 
 /// Names and values, in their order: a name may be there twice.

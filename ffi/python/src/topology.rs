@@ -5,7 +5,7 @@ use crate::handles::{Members, PyObject, PyObjects, PyTopology};
 use crate::kept::{Kept, OfTopology};
 use crate::links::PyLinks;
 use crate::networks::PyNetwork;
-use crate::object::{Given, type_named};
+use crate::object::{Given, type_named, within};
 use crate::set::{AnySet, PySet};
 use crate::tables::{PyCpuKind, PyDistances, PyMemoryAttribute};
 use crate::{adopt, locality::PyLocality};
@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use topobroker_draw::{Fold, NodeOptions, Units, node, svg, svg_to_embed};
+use topobroker_layout::job::MAX_RANKS;
 use topobroker_reader::devices::{Beside, NicChoice, RankDevice};
 use topobroker_reader::text::{synthetic, xml};
 use topobroker_reader::{
@@ -54,6 +55,9 @@ impl PyTopology {
 fn depth_of(raw: i32) -> PyResult<Depth> {
     Depth::from_raw(raw).ok_or_else(|| wrong_value(format!("{raw} is no depth of hwloc")))
 }
+
+/// Most devices that all ranks are given together.
+const MOST_GIVEN: usize = 1 << 24;
 
 #[pymethods]
 impl PyTopology {
@@ -199,6 +203,12 @@ impl PyTopology {
     #[pyo3(signature = (count, until = None))]
     fn distribute(&self, count: usize, until: Option<&str>) -> PyResult<Vec<PySet>> {
         let until = until.map(type_named).transpose()?;
+        let most = self.0.ask(|topology| topology.most_parts());
+        if count > most {
+            return Err(wrong_value(format!(
+                "{count} sets; expected {most} of this machine at most"
+            )));
+        }
         let sets = self.0.ask(|topology| {
             let depth = until.and_then(|it| topology.type_or_above_depth(it.object_type));
             let how = Distribution { until: depth, ..Distribution::default() };
@@ -303,7 +313,7 @@ impl PyTopology {
     fn assign(
         &self,
         devices: Given,
-        ranks: Vec<Bound<'_, PyAny>>,
+        ranks: &Bound<'_, PyAny>,
         per_rank: usize,
     ) -> PyResult<Vec<Vec<PyObject>>> {
         enum GivenRank {
@@ -312,6 +322,14 @@ impl PyTopology {
         }
         let device_ids = devices.0.iter().map(|it| self.own_id(it.get()));
         let device_ids: Vec<u32> = device_ids.collect::<PyResult<_>>()?;
+        let ranks = within(MAX_RANKS, "ranks", ranks)?;
+        let most = MOST_GIVEN / ranks.len().max(1);
+        if per_rank.min(device_ids.len()) > most {
+            let count = ranks.len();
+            return Err(wrong_value(format!(
+                "{per_rank} devices for {count} ranks; expected {most} at most"
+            )));
+        }
         let ranks = ranks.iter().map(|rank| match rank.cast::<PyObject>() {
             Ok(object) => self.own_id(object.get()).map(GivenRank::Device),
             Err(_) => rank.extract().map(GivenRank::Cpus),

@@ -187,10 +187,34 @@ def test_a_batch_script_of_slurm_is_no_rank() -> None:
         rank_of({"SLURM_LOCALID": "0", "SLURM_TASKS_PER_NODE": "8", "SLURM_NODEID": "0"})
     for environ, says in [
         ({"LOCAL_RANK": "x", "LOCAL_WORLD_SIZE": "4"}, "LOCAL_RANK is 'x'"),
+        ({"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "1_0"}, "LOCAL_WORLD_SIZE is '1_0'"),
+        ({"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "\u0663"}, "LOCAL_WORLD_SIZE is"),
         ({"SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": "x"}, "SLURM_STEP_TASKS_PER_NODE is 'x'"),
+        ({"SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": "4(x2"}, r"SLURM_STEP_TASKS_PER_NODE is .4\(x2."),
     ]:
         with pytest.raises(ValueError, match=says):
             rank_of(environ)
+
+
+def test_a_number_of_ranks_that_no_node_has_is_refused(python: Python) -> None:
+    code = """
+import topobroker
+for environ in (
+    {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2000000000"},
+    {"SLURM_LOCALID": "0", "SLURM_STEP_TASKS_PER_NODE": "70000(x400000000)"},
+):
+    try:
+        topobroker.bind_this_rank(environ=environ, dry_run=True)
+    except ValueError as error:
+        print(error)
+for gpu in (-2, 1.5, float("nan")):
+    try:
+        topobroker.bind_this_rank(0, 1, gpu=gpu, dry_run=True)
+    except ValueError as error:
+        print(error)
+"""
+    said = python(code).splitlines()
+    assert len(said) == 5 and said[0] == "2000000000 ranks on this node; expected 65536 at most", said
 
 
 def test_a_second_call_of_the_same_rank_has_the_same_result(program: str, quiet_environment: dict[str, str]) -> None:

@@ -159,6 +159,59 @@ except topobroker.AdoptError as error:
     assert f"{folder}/topobroker: no machine here" in python(code, None, PATH=f"{folder}:/bin", HWLOC_NOBODY="else")
 
 
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("#!/nonexistent\n", "No such file"),
+        ("#!/bin/sh\nprintf 'caf\\303'\n", ""),
+        ("#!/bin/sh\nprintf 'caf\\303' >&2; exit 1\n", "caf\ufffd"),
+        ("#!/bin/sh\nexec cat /dev/zero\n", "more than 65536 bytes"),
+        ("#!/bin/sh\nexec sleep 60\n", "did not end within 1 seconds"),
+    ],
+)
+def test_a_discoverer_that_answers_with_anything_else_is_an_error(
+    tmp_path: Path, python: Python, script: str, said: str
+) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "topobroker").write_text(script)
+    (folder / "topobroker").chmod(0o755)
+    code = """
+import os, topobroker, topobroker._load
+topobroker._load._LONGEST = 1.0
+found = topobroker._load._discoverers()
+topobroker._load._discoverers = lambda: found[:1]
+try:
+    topobroker.load()
+except topobroker.AdoptError as error:
+    os.write(1, str(error).encode())
+"""
+    text = python(code, None, PATH=f"{folder}:/bin", HWLOC_NOBODY="else", PYTHONIOENCODING="utf-8")
+    assert f"{folder}/topobroker: " in text and said in text
+
+
+@pytest.mark.parametrize("after", [0.0, 0.001, 0.003, 0.01])
+def test_a_child_that_is_forked_while_threads_load_loads_too(
+    discoverer: str, quiet_environment: dict[str, str], after: float
+) -> None:
+    code = f"""
+import faulthandler, os, threading, time, topobroker
+threads = [threading.Thread(target=topobroker.load) for _ in range(20)]
+[it.start() for it in threads]
+time.sleep({after})
+child = os.fork()
+if child == 0:
+    faulthandler.dump_traceback_later(20, exit=True)
+    os._exit(0 if len(topobroker.load().pus) > 0 else 1)
+status = os.waitpid(child, 0)[1]
+[it.join() for it in threads]
+os._exit(status != 0)
+"""
+    environment = {**quiet_environment, "PATH": discoverer, "TOPOBROKER_LOAD_KEEPS": "0", "HWLOC_NOBODY": f"forks {after}"}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
+    assert ran.returncode == 0, ran.stderr
+
+
 @pytest.mark.skipif(os.geteuid() != 0 or not os.path.isdir("/sys/fs/cgroup/cpuset"), reason="needs root and cgroups of version 1")
 def test_load_shows_what_the_cgroup_leaves_and_adopt_all(python: Python, program: str) -> None:
     code = """

@@ -339,3 +339,29 @@ def test_the_nearest_device_is_that_of_the_rules_for_ranks(gpus: topobroker.Topo
             assert gpus.nearest(cpus, device) == gpus.assign(all_of, [cpus])[0][0]  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="nic"):
         gpus.nearest([0], "disk")  # type: ignore[arg-type]
+
+
+def test_sizes_from_outside_have_limits(python: Python) -> None:
+    code = """
+import resource, topobroker
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+topology = topobroker.load()
+class Liar:
+    def __len__(self):
+        return 10**12
+    def __getitem__(self, place):
+        return topology.pus[0].cpuset if place < 2 else [][place]
+assert len(topology.assign(topology.pus, Liar())) == 2
+for ask in (
+    lambda: topology.distribute(2**32),
+    lambda: topology.assign(topology.pus, range(10**9)),
+    lambda: topology.assign(topology.pus, iter(int, 1)),
+    lambda: topology.assign((topology.root for _ in iter(int, 1)), [0]),
+):
+    try:
+        ask()
+    except ValueError as error:
+        print(error)
+"""
+    said = python(code).splitlines()
+    assert len(said) == 4 and all("at most" in line for line in said), said

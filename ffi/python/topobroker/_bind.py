@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, Optional, Union
 
 from topobroker._binding import _BOUND, Binding
 from topobroker._gpus import Gpu, named, seen_gpus
-from topobroker._launcher import integer, rank_of
+from topobroker._launcher import integer, is_number, rank_of
+from topobroker._topobroker import _MAX_RANKS
 
 if TYPE_CHECKING:
     from topobroker import Object, Set, Topology
@@ -73,7 +74,7 @@ def bind_this_rank(
 
 def _number(gpu: Union[int, str, None]) -> Union[int, str, None]:
     """A GPU, as a number if the text is one."""
-    return int(gpu) if isinstance(gpu, str) and gpu.isdigit() else gpu
+    return int(gpu) if isinstance(gpu, str) and is_number(gpu) else gpu
 
 
 class _Choice:
@@ -127,6 +128,8 @@ class _Planner:
             launcher, own_rank, own_size = rank_of(self.environ)
             rank = own_rank if rank is None else rank
             size = own_size if size is None else size
+        if size > _MAX_RANKS:
+            raise ValueError(f"{size} ranks on this node; expected {_MAX_RANKS} at most")
         if not 0 <= rank < size:
             raise ValueError(f"rank {rank} of {size} ranks on this node; expected 0 to {size - 1}")
         if gpus is not None and len(gpus) != size:
@@ -260,14 +263,16 @@ class _Planner:
     def _count(self) -> int:
         """The number of GPUs that the ranks of this node have together, as far as their launcher tells."""
         told = self.environ.get("SLURM_GPUS_ON_NODE", "")
-        return int(told) if told.isdigit() else len(self.reachable)
+        return int(told) if is_number(told) else len(self.reachable)
 
     def _given(self, gpu: Optional[_GpuName], seen: list[Gpu]) -> Optional[Gpu]:
         """A GPU that the user names."""
-        if gpu is None or (isinstance(gpu, int) and gpu < 0):
+        if gpu is None or gpu == -1:
             return None
+        if not isinstance(gpu, (int, str)):
+            raise ValueError(f"GPU {gpu!r}: expected a number or a name")
         if isinstance(gpu, int):
-            if gpu >= len(seen):
+            if not 0 <= gpu < len(seen):
                 raise ValueError(f"GPU {gpu}: this process sees {len(seen)} GPUs")
             return seen[gpu]
         everywhere = list(self.whole.gpus)

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Optional
 
+from topobroker._launcher import is_number
+
 if TYPE_CHECKING:
     from topobroker import Object
 
@@ -66,7 +68,7 @@ def named(word: str, numbered: Sequence[Gpu], known: Sequence[Object]) -> Option
     """The GPU that a word of CUDA_VISIBLE_DEVICES names: a number, a UUID or its beginning, or an instance
     of MIG."""
     number = word.split(".")[0]
-    if number.isdigit():
+    if is_number(number):
         return numbered[int(number)] if int(number) < len(numbered) else None
     # The old name of an instance: MIG-GPU-<uuid>/<instance>/<instance>.
     whole = word[len("MIG-") :].split("/")[0] if word.startswith("MIG-GPU-") else word

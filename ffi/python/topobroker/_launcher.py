@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Optional
 
 # Variables with the rank and the number of ranks on this node, by who sets them. The first one that is
 # there counts: torchrun below srun has both, and its own are those of the worker.
@@ -24,30 +25,38 @@ def rank_of(environ: Mapping[str, str]) -> tuple[str, int, int]:
             return launcher, integer(environ, rank), integer(environ, size)
     # A batch script outside of any step has SLURM_LOCALID too.
     if environ.get("SLURM_LOCALID") and environ.get("SLURM_STEP_TASKS_PER_NODE"):
-        sizes = tasks(environ["SLURM_STEP_TASKS_PER_NODE"])
-        node = int(environ.get("SLURM_NODEID", "0"))
-        if node < len(sizes):
-            return "Slurm", integer(environ, "SLURM_LOCALID"), sizes[node]
+        node = integer(environ, "SLURM_NODEID") if environ.get("SLURM_NODEID") else 0
+        size = tasks_of(node, environ["SLURM_STEP_TASKS_PER_NODE"])
+        if size is not None:
+            return "Slurm", integer(environ, "SLURM_LOCALID"), size
     raise ValueError(
         "nobody told this process its rank: it has neither LOCAL_RANK and LOCAL_WORLD_SIZE (torchrun) nor "
         "variables of Slurm, Open MPI, MPICH or PALS; give bind_this_rank(rank, size)"
     )
 
 
+def is_number(text: str) -> bool:
+    """Whether a text is digits, and nothing else that Python takes for a number too."""
+    return text.isascii() and text.isdigit()
+
+
 def integer(environ: Mapping[str, str], name: str) -> int:
-    try:
-        return int(environ[name])
-    except ValueError:
-        raise ValueError(f"{name} is {environ[name]!r}; expected a number") from None
+    if not is_number(environ[name]):
+        raise ValueError(f"{name} is {environ[name]!r}; expected a number")
+    return int(environ[name])
 
 
-def tasks(text: str) -> list[int]:
-    """The number of tasks of each node, from text such as 4(x2),3."""
-    sizes: list[int] = []
-    try:
-        for part in text.split(","):
-            count, _, times = part.partition("(x")
-            sizes.extend([int(count)] * int(times.rstrip(")") or 1))
-    except ValueError:
-        raise ValueError(f"SLURM_STEP_TASKS_PER_NODE is {text!r}; expected numbers such as 4(x2),3") from None
-    return sizes
+def tasks_of(node: int, text: str) -> Optional[int]:
+    """The number of tasks of a node, from text such as 4(x2),3; None if it has no such node."""
+    import re
+
+    found = None
+    for part in text.split(","):
+        matched = re.fullmatch(r"([0-9]{1,9})(?:\(x([0-9]{1,9})\))?", part)
+        if matched is None:
+            raise ValueError(f"SLURM_STEP_TASKS_PER_NODE is {text!r}; expected numbers such as 4(x2),3")
+        times = int(matched[2] or 1)
+        if found is None and node < times:
+            found = int(matched[1])
+        node -= times
+    return found

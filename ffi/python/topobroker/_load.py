@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import select
 import threading
+import time
 from typing import TYPE_CHECKING, Optional
 
+# All that load() needs is imported here: see _answer.
 from topobroker._topobroker import _adopt_elected, _adopt_keys, _publisher, _usable, adopt, adopted
 
 if TYPE_CHECKING:
@@ -46,6 +50,7 @@ def load() -> Topology:
 
 
 def _load() -> None:
+    # The module is there: this makes the class, which not every process needs.
     from topobroker._topobroker import AdoptError
 
     try:
@@ -63,34 +68,29 @@ def _load() -> None:
 
 def _discoverers() -> list[str]:
     """The programs that can discover a node, the best first."""
-    import shutil
-
     helper = os.path.join(os.path.dirname(__file__), "topobroker-discover")
-    found = [shutil.which("topobroker"), helper if os.access(helper, os.X_OK) else None]
+    named = [os.path.join(folder, "topobroker") for folder in os.get_exec_path()]
+    found = [next(filter(_can_be_run, named), None), helper if _can_be_run(helper) else None]
     return [program for program in found if program is not None]
 
 
-def _discover() -> None:
-    import subprocess
+def _can_be_run(program: str) -> bool:
+    return os.path.isfile(program) and os.access(program, os.X_OK)
 
+
+def _discover() -> None:
     from topobroker._topobroker import AdoptError
 
     failures: list[str] = []
     for program in _discoverers():
-        ran = subprocess.run(
-            [program, "load", "--for", str(os.getpid())],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        if ran.returncode == 0:
-            topology = _adopt_keys(ran.stdout)
-            if _publisher() == os.getpid():
-                _release_at_exit(topology.keys)
-            return
-        failures.append(f"{program}: {ran.stderr.strip() or f'status {ran.returncode}'}")
+        try:
+            topology = _adopt_keys(_answer(program))
+        except (AdoptError, OSError, ValueError) as error:
+            failures.append(f"{program}: {error}")
+            continue
+        if _publisher() == os.getpid():
+            _release_at_exit(topology.keys)
+        return
     reasons = "; ".join(failures) or "there is no program that could discover it"
     raise AdoptError(
         "nothing is published on this node, and it was not discovered: "
@@ -99,13 +99,74 @@ def _discover() -> None:
     )
 
 
+# Most seconds that a program may take to discover the node, and most bytes that it may print.
+_LONGEST = 120.0
+_MOST = 1 << 16
+
+# That of the module signal, which takes longer to import than all of this one.
+_SIGKILL = 9
+
+
+def _answer(program: str) -> str:
+    """The keys that a program prints which discovers the node for this process. Not by the module subprocess: to
+    import it here would wait for ever in a child that was forked while another thread imports."""
+    pipes = [os.pipe(), os.pipe()]
+    ours = [reading for reading, _ in pipes]
+    try:
+        files = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
+        files += [(os.POSIX_SPAWN_DUP2, theirs, number) for number, (_, theirs) in enumerate(pipes, 1)]
+        words = [program, "load", "--for", str(os.getpid())]
+        child = os.posix_spawn(program, words, os.environ, file_actions=files)
+    finally:
+        for _, theirs in pipes:
+            os.close(theirs)
+    try:
+        said = _read(ours)
+    except BaseException:
+        os.kill(child, _SIGKILL)
+        raise
+    finally:
+        for reading in ours:
+            os.close(reading)
+        try:
+            _, status = os.waitpid(child, 0)
+        except ChildProcessError:
+            # This process does not want to know how its children end.
+            status = 0
+    keys, complaint = (text.decode(errors="replace") for text in said)
+    if status != 0:
+        raise ValueError(complaint.strip() or f"status {status}")
+    return keys
+
+
+def _read(pipes: list[int]) -> list[bytes]:
+    """What comes out of pipes until all are closed."""
+    end = time.monotonic() + _LONGEST
+    said = {pipe: b"" for pipe in pipes}
+    ready = select.poll()
+    for pipe in pipes:
+        ready.register(pipe, select.POLLIN)
+    is_open = set(pipes)
+    while is_open:
+        left = end - time.monotonic()
+        if left <= 0:
+            raise ValueError(f"it did not end within {_LONGEST:.0f} seconds")
+        for pipe, _ in ready.poll(left * 1000):
+            part = os.read(pipe, _MOST)
+            if not part:
+                ready.unregister(pipe)
+                is_open.discard(pipe)
+            said[pipe] += part
+            if len(said[pipe]) > _MOST:
+                raise ValueError(f"it printed more than {_MOST} bytes")
+    return [said[pipe] for pipe in pipes]
+
+
 def _release_at_exit(keys: Optional[dict[str, str]]) -> None:
     """The process that a segment was discovered for removes it when it ends; its forked children do not."""
     file = (keys or {}).get("TOPOBROKER_FILE")
     if file is None or not file.startswith("/"):
         return
-    import atexit
-
     owner = os.getpid()
 
     def release() -> None:

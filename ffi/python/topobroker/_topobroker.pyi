@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, Optional, Union, final, overload
 
 __version__: str
+_MAX_RANKS: int
 
 # Anything that a set is made of.
 _AnySet = Union[Set, int, str, Iterable[int]]

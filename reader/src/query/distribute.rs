@@ -6,6 +6,7 @@ use crate::topology::Topology;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
+use topobroker_layout::archive::INDEX_LIMIT;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::set::Set;
 
@@ -51,6 +52,15 @@ impl<'a> Topology<'a> {
         let mut sets = vec![Set::new(); count];
         self.distribute_into(roots, how, &mut sets);
         sets
+    }
+
+    /// Most sets that the PUs of this topology may be distributed over when a user says how many: as many as an archive may
+    /// have PUs, and fewer if OS indexes are high, so that all of them have 128 MiB at most.
+    #[must_use]
+    pub fn most_parts(self) -> usize {
+        const MOST_WORDS: usize = 1 << 24;
+        let words = self.root().cpuset().map_or(1, |all| all.words().len().max(1));
+        (MOST_WORDS / words).min(INDEX_LIMIT as usize)
     }
 
     /// Replaces `sets` with the parts of [`Topology::distribute`]. If no root has a PU, they are

@@ -37,7 +37,7 @@ impl Export {
             Ok(xml::export(node.open()?.archive().topology()))
         };
         if let Some(name) = &self.node {
-            return output::print(&xml(named(&cluster, name)?)?);
+            return output::write(None, xml(named(&cluster, name)?)?.as_bytes(), false);
         }
         let folder = self.nodes.unwrap_or_default();
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;

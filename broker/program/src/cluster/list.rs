@@ -59,7 +59,7 @@ impl List {
             fold(found.iter().map(|node| node.name.as_str())) + "\n"
         } else {
             let named = found.iter().filter_map(|facts| cluster.node_by_name(&facts.name));
-            let text = if self.nodes { lines(named)? } else { table(&found) };
+            let text = if self.nodes { lines(named)? } else { by_kind(&found) };
             let missing = if self.filter.is_none() { missing(&cluster)? } else { String::new() };
             text + &missing + &sums(&found)
         };
@@ -108,7 +108,7 @@ fn kinds(found: &[NodeSummary]) -> Vec<NodesAlike<'_>> {
     kinds.into_values().collect()
 }
 
-fn table(found: &[NodeSummary]) -> String {
+fn by_kind(found: &[NodeSummary]) -> String {
     let head = ["class", "cores", "PUs", "memory", "GPUs", "NICs", "network", "nodes"];
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
     for kind in kinds(found) {
@@ -125,17 +125,7 @@ fn table(found: &[NodeSummary]) -> String {
         row.extend([node.network.clone(), fold(kind.names.iter().copied())]);
         rows.push(row);
     }
-    let width =
-        |column: usize| rows.iter().filter_map(|row| row.get(column)).map(String::len).max();
-    let line = |row: &Vec<String>| {
-        let cells = row.iter().enumerate().map(|(column, cell)| {
-            // The last one may be long.
-            let width = if column + 1 < row.len() { width(column).unwrap_or(0) } else { 0 };
-            format!("{cell:<width$}")
-        });
-        cells.collect::<Vec<_>>().join("  ") + "\n"
-    };
-    rows.iter().map(line).collect()
+    topobroker::table::table(&rows)
 }
 
 /// Bytes in GiB with a digit behind the point.

@@ -2,6 +2,7 @@
 
 use super::Console;
 use super::style::{Cpusets, Indexes};
+use crate::output::in_line;
 use topobroker_reader::text::{attributes, memory_size, pci_class_name};
 use topobroker_reader::{Attributes, Depth, Object, ObjectType, Pci};
 
@@ -18,7 +19,7 @@ impl Console {
         let object_type = object.object_type();
         self.text.push_str(&object.type_name(verbose));
         if let Some(subtype) = object.subtype() {
-            self.put(format_args!("({subtype})"));
+            self.put(format_args!("({})", in_line(subtype)));
         }
         let in_tree = object_type.is_normal() || object_type.is_memory();
         if object.depth() != Depth::ROOT && (verbose || in_tree) {
@@ -30,7 +31,7 @@ impl Console {
         }
         let names_itself = matches!(object_type, ObjectType::Misc | ObjectType::Group);
         if let Some(name) = object.name().filter(|_| names_itself) {
-            self.put(format_args!(" {name}"));
+            self.put(format_args!(" {}", in_line(name)));
         }
         if let Attributes::Pci(pci) = object.attributes()
             && !verbose
@@ -43,7 +44,7 @@ impl Console {
         self.total_memory(object);
         let named = object_type == ObjectType::OSDevice || verbose;
         if let Some(name) = object.name().filter(|_| named && !names_itself) {
-            self.put(format_args!(" \"{name}\""));
+            self.put(format_args!(" \"{}\"", in_line(name)));
         }
         self.set(object);
     }
@@ -71,7 +72,7 @@ impl Console {
         }
         details.extend(self.attributes(object, devices));
         if !details.is_empty() {
-            self.put(format_args!(" ({})", details.join(" ")));
+            self.put(format_args!(" ({})", in_line(&details.join(" "))));
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Console;
 use super::style::Indexes;
+use crate::output::in_line;
 use topobroker_reader::{
     Attributes, Distances, Initiator, MemoryAttribute, Object, ObjectType, Set, Topology,
 };
@@ -13,6 +14,9 @@ const BANDWIDTH: u64 = 1 << 3;
 
 /// Ids of the predefined memory attributes, in the order in which hwloc's programs print them.
 const KNOWN_ATTRIBUTES: [usize; 8] = [0, 1, 2, 4, 5, 3, 6, 7];
+
+/// Most letters that a cell of a matrix is padded to.
+const MOST_WIDTH: usize = 100;
 
 impl Console {
     pub(super) fn distances(&mut self, topology: Topology<'_>) {
@@ -28,7 +32,7 @@ impl Console {
             kind if kind & BANDWIDTH != 0 => "bandwidth",
             _ => "distance",
         };
-        let name = matrix.name().unwrap_or("(null)");
+        let name = in_line(matrix.name().unwrap_or("(null)"));
         let count = objects.len();
         let mixed = matrix.is_heterogeneous();
         let between = if mixed {
@@ -48,7 +52,8 @@ impl Console {
         });
         let rows: Vec<Vec<String>> = rows.collect();
         let cells = rows.iter().flatten().chain(&labels);
-        let width = cells.map(String::len).max().unwrap_or(0).max("index".len());
+        // A name of any length makes no other cell longer.
+        let width = cells.map(String::len).max().unwrap_or(0).clamp("index".len(), MOST_WIDTH);
         self.row("index", &labels, width);
         for (label, row) in labels.iter().zip(&rows) {
             self.row(label, row, width);
@@ -126,7 +131,7 @@ impl Console {
         let index = self.index(object).map_or(-1, i64::from);
         let mut text = format!("{} {letter}#{index}", object.type_name(false));
         if let Some(name) = object.name() {
-            text.push_str(&format!(" \"{name}\""));
+            text.push_str(&format!(" \"{}\"", in_line(name)));
         }
         text
     }
@@ -137,7 +142,8 @@ impl Console {
             let cpuset = kind.cpuset();
             self.put(format_args!("CPU kind #{index} efficiency {efficiency} cpuset {cpuset}\n"));
             for info in kind.infos() {
-                self.put(format_args!("  {} = {}\n", info.name, info.value));
+                let (name, value) = (in_line(info.name), in_line(info.value));
+                self.put(format_args!("  {name} = {value}\n"));
             }
         }
     }

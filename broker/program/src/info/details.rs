@@ -1,5 +1,6 @@
 //! The details of an object, one in each line.
 
+use crate::output::in_line;
 use topobroker_reader::{Associativity, Attributes, CacheKind, Initiator, Object, ObjectType, Pci};
 
 /// A short title of an object: its type and logical index.
@@ -28,7 +29,8 @@ struct Lines {
 
 impl Lines {
     fn put(&mut self, name: &str, value: impl std::fmt::Display) {
-        self.lines.push(format!(" {name} = {value}"));
+        let value = value.to_string();
+        self.lines.push(format!(" {} = {}", in_line(name), in_line(&value)));
     }
 
     fn identity(&mut self, object: Object<'_>) {

@@ -291,8 +291,9 @@ fn support(topology: Topology<'_>) -> String {
 
 /// The topology as a whole, as hwloc-info prints it from 2.13 on.
 fn whole(topology: Topology<'_>) -> String {
-    let infos =
-        topology.root().infos().map(|info| format!("info {} = {}\n", info.name, info.value));
+    let infos = topology.root().infos().map(|info| {
+        format!("info {} = {}\n", output::in_line(info.name), output::in_line(info.value))
+    });
     let count = |object_type| topology.objects_with_type(object_type).count();
     let counts = [
         ("depth", topology.depth() as usize),

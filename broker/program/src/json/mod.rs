@@ -33,5 +33,15 @@ use serde::Serialize;
 
 /// The text of a document.
 pub(crate) fn text(document: &impl Serialize) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(document)? + "\n")
+    let text = serde_json::to_string_pretty(document)? + "\n";
+    // Those of ASCII are escaped already.
+    let is_control = |letter: char| letter.is_control() && letter != '\n';
+    if !text.contains(is_control) {
+        return Ok(text);
+    }
+    let escaped = |letter: char| match is_control(letter) {
+        true => format!("\\u{:04x}", u32::from(letter)),
+        false => letter.to_string(),
+    };
+    Ok(text.chars().map(escaped).collect())
 }

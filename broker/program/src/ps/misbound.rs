@@ -1,6 +1,7 @@
 //! What is wrong with where processes run.
 
 use super::process::{Process, memory_by_node};
+use crate::output::in_line;
 use std::collections::BTreeMap;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::jobs::Job;
@@ -101,7 +102,7 @@ fn crowd(member: &ProcessOfJob, ranks: &[Bound]) -> Option<Misbound> {
     };
     let (launch, rank) = &ranks.iter().find(|it| it.seat != own && !is_meant(it))?.seat;
     let other = launch.as_ref().filter(|_| *launch != own.0);
-    let of = other.map(|launch| format!(" of {launch}")).unwrap_or_default();
+    let of = other.map(|launch| format!(" of {}", in_line(launch))).unwrap_or_default();
     Some(Misbound { kind: "shared core", text: format!("shares a core with rank {rank}{of}") })
 }
 
