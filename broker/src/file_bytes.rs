@@ -102,13 +102,15 @@ impl FileBytes {
         String::from_utf8_lossy(self)
     }
 
-    /// The bytes as text.
+    /// The bytes as text, without a byte order mark.
     ///
     /// # Errors
     ///
     /// If they are not UTF-8.
     pub fn text(&self) -> io::Result<&str> {
-        std::str::from_utf8(self).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+        let text = std::str::from_utf8(self)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
     }
 }
 

@@ -79,7 +79,6 @@ impl Unpublish {
         for folder in &folders {
             remove_orphans(folder, &known).with_context(|| folder.display().to_string())?;
         }
-        close_all();
         let folders: Vec<PathBuf> =
             folders.iter().filter_map(|it| it.canonicalize().ok()).collect();
         // A memfd has no name to remove.
@@ -103,6 +102,8 @@ impl Unpublish {
             print_withdrawn(published)
         });
         let removed = removed.fold(Ok(()), Result::and);
+        // Elections whose segment is gone now too.
+        close_all();
         folders.iter().for_each(|folder| clear_after_killed(folder));
         removed
     }

@@ -245,9 +245,10 @@ impl Add {
     /// Ranks from the first one of this node.
     fn numbered(&self, sets: Vec<Option<Set>>) -> anyhow::Result<Ranks> {
         let first = self.first_rank.unwrap_or(0);
-        let last = u32::try_from(sets.len()).ok().and_then(|count| first.checked_add(count));
+        let behind = u32::try_from(sets.len().saturating_sub(1)).ok();
+        let last = behind.and_then(|count| first.checked_add(count));
         let last = last.with_context(|| format!("--first-rank {first}: ranks are below 2^32"))?;
-        Ok((first..last).zip(sets).collect())
+        Ok((first..=last).zip(sets).collect())
     }
 }
 
