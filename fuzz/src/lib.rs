@@ -29,6 +29,18 @@ static ARCHIVES: LazyLock<Vec<AlignedVec>> = LazyLock::new(|| {
     inputs.iter().map(archive).collect()
 });
 
+/// A machine with devices.
+static MACHINE: LazyLock<AlignedVec> = LazyLock::new(|| {
+    let xml = include_str!("devices_and_tables.xml").to_owned();
+    let topology = load(&Input::XmlText(xml), &LoadOptions::default()).expect("a machine");
+    to_bytes(&capture(&topology).expect("a capture")).expect("an archive")
+});
+
+/// A machine with PCI devices, for what files say of them.
+pub fn machine() -> Archive<'static> {
+    Archive::open(&MACHINE).expect("an archive")
+}
+
 /// Overlays of real archives. The number is the index of the overlay's archive in `ARCHIVES`.
 static OVERLAYS: LazyLock<Vec<(usize, AlignedVec)>> = LazyLock::new(|| {
     let mut overlays = Vec::new();
