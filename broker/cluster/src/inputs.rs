@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use topobroker::description::describe;
 use topobroker::file_bytes::{FileBytes, Owners};
-use topobroker::hwloc::{self, Input, LoadOptions, Plugins};
+use topobroker::hwloc::{self, Input, LoadOptions, Plugins, import_archives};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{Header, Kind, MAGIC, MAX_CLUSTER_LEN};
@@ -49,10 +49,14 @@ pub fn prepare_all<E: Send>(
             let (next, send) = (&next, send.clone());
             scope.spawn(move || {
                 loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(file) = files.get(number) else { break };
+                    let first = next.fetch_add(BATCH, Ordering::Relaxed);
+                    let end = files.len().min(first.saturating_add(BATCH));
+                    let Some(batch) = files.get(first..end).filter(|it| !it.is_empty()) else {
+                        break;
+                    };
                     // An error means that nobody waits for nodes any more.
-                    if send.send((number, prepare(file, owners))).is_err() {
+                    if (first..).zip(prepare_batch(batch, owners)).any(|it| send.send(it).is_err())
+                    {
                         break;
                     }
                 }
@@ -66,28 +70,72 @@ pub fn prepare_all<E: Send>(
     })
 }
 
+/// How many files are read by one child process.
+const BATCH: usize = 16;
+
+/// Prepares the nodes of some files. Those that are XML are read by one child process.
+fn prepare_batch(
+    files: &[NodeFile],
+    owners: Owners,
+) -> Vec<Result<Vec<PreparedNode>, ClusterError>> {
+    let read: Vec<_> = files.iter().map(|node| read(node, owners)).collect();
+    let texts = read.iter().flatten().filter_map(|it| match it {
+        FileRead::Xml(text) => Some(text.clone()),
+        FileRead::Nodes(_) => None,
+    });
+    let texts: Vec<(String, String)> = texts.collect();
+    let mut archives = import_archives(&texts, &LoadOptions::default()).into_iter();
+    let prepared = files.iter().zip(read).map(|(node, read)| match read? {
+        FileRead::Nodes(nodes) => Ok(nodes),
+        FileRead::Xml((input, _)) => {
+            let archive = archives.next();
+            let archive = archive.ok_or_else(|| ClusterError::NotText { input: input.clone() })?;
+            let archive =
+                archive.map_err(|source| ClusterError::Import { input: input.clone(), source })?;
+            PreparedNode::of_archive(archive, node.name.as_deref(), &input).map(|it| vec![it])
+        }
+    });
+    prepared.collect()
+}
+
 /// Reads a file and prepares its nodes: one, or all of another cluster.
 ///
 /// # Errors
 ///
 /// [`ClusterError`], with the file.
 pub fn prepare(node: &NodeFile, owners: Owners) -> Result<Vec<PreparedNode>, ClusterError> {
+    match read(node, owners)? {
+        FileRead::Nodes(nodes) => Ok(nodes),
+        FileRead::Xml((input, text)) => {
+            PreparedNode::of_xml(text.into_bytes(), node.name.as_deref(), &input).map(|it| vec![it])
+        }
+    }
+}
+
+/// What is in a file.
+enum FileRead {
+    Nodes(Vec<PreparedNode>),
+    /// XML, behind the name of the file.
+    Xml((String, String)),
+}
+
+fn read(node: &NodeFile, owners: Owners) -> Result<FileRead, ClusterError> {
     let input = node.file.display().to_string();
     let name = node.name.as_deref();
     let read = |source| ClusterError::Read { input: input.clone(), source };
     let bytes = FileBytes::open_found(&node.file, MAX_CLUSTER_LEN, owners).map_err(read)?;
     if bytes.starts_with(&MAGIC) {
-        return match Header::read(&bytes).map(|header| header.kind) {
+        let nodes = match Header::read(&bytes).map(|header| header.kind) {
             Ok(Kind::Cluster) => nodes_of_cluster(&bytes, &input),
             _ => PreparedNode::of_segment(&bytes, name, &input).map(|node| vec![node]),
         };
+        return nodes.map(FileRead::Nodes);
     }
     let text = bytes.text().map_err(|_| ClusterError::NotText { input: input.clone() })?;
-    let node = match text.contains("<topologydiff") {
-        true => of_differences(text, node, owners, &input),
-        false => PreparedNode::of_xml(bytes.to_vec(), name, &input),
-    };
-    Ok(vec![node?])
+    match text.contains("<topologydiff") {
+        true => of_differences(text, node, owners, &input).map(|it| FileRead::Nodes(vec![it])),
+        false => Ok(FileRead::Xml((input, text.to_owned()))),
+    }
 }
 
 /// A node of which `hwloc-compress-dir` has kept what differs from another node in its folder.

@@ -2,6 +2,7 @@
 
 mod rights;
 
+use parking_lot::RwLock;
 use rights::Rights;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
@@ -11,6 +12,7 @@ use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Why a child process has no answer. Every message names the input.
@@ -34,12 +36,27 @@ pub enum ChildError {
     Late { input: String, limit: Duration },
 }
 
+/// Held for reading while this library calls functions that take locks which a child needs too, and for writing while
+/// a child is forked: it then finds them free, whatever other threads do.
+static LOCKED: RwLock<()> = RwLock::new(());
+
+/// Whether this process is a child, which has one thread.
+static IS_CHILD: AtomicBool = AtomicBool::new(false);
+
+/// Calls a function that takes a lock which a child needs too.
+pub(crate) fn locking<R>(call: impl FnOnce() -> R) -> R {
+    let is_child = IS_CHILD.load(Ordering::Relaxed);
+    let _held = (!is_child).then(|| LOCKED.read());
+    call()
+}
+
 /// Most time that hwloc may take for a file.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-/// First byte of an answer: what was made, or why nothing was.
+/// First byte of an answer: what was made, or why nothing was. Eight bytes with its length follow, then itself.
 const MADE: u8 = 1;
 const REFUSED: u8 = 0;
+const START: usize = 1 + size_of::<u64>();
 
 /// Does `work` in a child process and returns what it makes, if that takes at most `limit`. `input` is what the
 /// work is about, for errors. The child has some memory, and descriptors and files of its parent no more.
@@ -47,55 +64,126 @@ const REFUSED: u8 = 0;
 /// # Errors
 ///
 /// [`ChildError`].
-pub(crate) fn in_child(
-    input: &str,
+pub(crate) fn in_child<T>(
+    input: String,
+    item: T,
     limit: Duration,
-    work: impl FnOnce() -> Result<Vec<u8>, Box<dyn Error>>,
+    work: impl Fn(T) -> Result<Vec<u8>, Box<dyn Error>>,
 ) -> Result<Vec<u8>, ChildError> {
-    let start = |error: Errno| ChildError::Start { input: input.to_owned(), source: error.into() };
-    let (answer, ours) =
-        rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(start)?;
-    let rights = Rights::least();
-    let child = match fork().map_err(start)? {
-        Some(child) => child,
-        None => {
-            // Nothing of the parent may run here: no unwinding, no destructors, no exit handlers.
-            let _ = catch_unwind(AssertUnwindSafe(|| {
-                rights.take(&ours);
-                answer_with(work(), ours);
-            }));
-            exit_now();
+    let answers = each_in_child(vec![(input.clone(), item)], limit, work);
+    let none = || ChildError::Crashed { input, how: "it gave no answer".to_owned() };
+    answers.into_iter().next().unwrap_or_else(|| Err(none()))
+}
+
+/// [`in_child`] for several items, each with its name, in one child after the other: starting one takes longer than
+/// reading a small file. With what follows an item that ends its child, another child goes on.
+pub(crate) fn each_in_child<T>(
+    items: Vec<(String, T)>,
+    limit: Duration,
+    work: impl Fn(T) -> Result<Vec<u8>, Box<dyn Error>>,
+) -> Vec<Result<Vec<u8>, ChildError>> {
+    let mut answers = Vec::with_capacity(items.len());
+    let mut left = items;
+    while !left.is_empty() {
+        let names: Vec<String> = left.iter().map(|(name, _)| name.clone()).collect();
+        let (found, failure) = answered(&mut left, limit, &work);
+        answers.extend(found);
+        if let Some(failure) = failure {
+            let at = names.len() - left.len();
+            let input = names.get(at).cloned().unwrap_or_default();
+            answers.push(Err(failure.of(input, limit)));
+            left.drain(..left.len().min(1));
         }
-    };
-    drop(ours);
-    let answered = read_until(answer, Instant::now() + limit);
-    if answered.is_err() {
-        let _ = kill_process(child, Signal::KILL);
     }
-    let how = ended(child);
-    let mut bytes = answered.map_err(|()| ChildError::Late { input: input.to_owned(), limit })?;
-    match (bytes.pop(), how) {
-        (Some(MADE), Ok(())) => Ok(bytes),
-        (Some(REFUSED), Ok(())) => {
-            Err(ChildError::Refused { reason: String::from_utf8_lossy(&bytes).into_owned() })
-        }
-        (_, how) => {
-            let how = how.err().unwrap_or_else(|| "it gave no answer".to_owned());
-            Err(ChildError::Crashed { input: input.to_owned(), how })
+    answers
+}
+
+/// Why a child has not answered for all of its items.
+enum Failure {
+    Start(io::Error),
+    Crashed(String),
+    Late,
+}
+
+impl Failure {
+    fn of(self, input: String, limit: Duration) -> ChildError {
+        match self {
+            Self::Start(source) => ChildError::Start { input, source },
+            Self::Crashed(how) => ChildError::Crashed { input, how },
+            Self::Late => ChildError::Late { input, limit },
         }
     }
 }
 
-/// Writes what was made, or why nothing was, and then which of the two it is: a child that crashes while
-/// it writes has not said that.
-fn answer_with(made: Result<Vec<u8>, Box<dyn Error>>, to: OwnedFd) {
+/// Lets a child work on items. Those that it has answered for are taken out of `items`; the failure is of the first one
+/// that is left.
+fn answered<T>(
+    items: &mut Vec<(String, T)>,
+    limit: Duration,
+    work: &impl Fn(T) -> Result<Vec<u8>, Box<dyn Error>>,
+) -> (Vec<Result<Vec<u8>, ChildError>>, Option<Failure>) {
+    let start = |error: Errno| (Vec::new(), Some(Failure::Start(error.into())));
+    let (answer, ours) = match rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC) {
+        Ok(pipe) => pipe,
+        Err(error) => return start(error),
+    };
+    let rights = Rights::least();
+    let child = match fork() {
+        Ok(Some(child)) => child,
+        Ok(None) => {
+            // Nothing of the parent may run here: no unwinding, no destructors, no exit handlers.
+            let _ = catch_unwind(AssertUnwindSafe(|| {
+                rights.take(&ours);
+                let mut ours = File::from(ours);
+                for (_, item) in items.drain(..) {
+                    if answer_with(&mut ours, work(item)).is_err() {
+                        break;
+                    }
+                }
+                exit_now();
+            }));
+            exit_now();
+        }
+        Err(error) => return start(error),
+    };
+    drop(ours);
+    let mut found = Vec::new();
+    let read = read_answers(answer, limit, items.len(), &mut found);
+    if read.is_err() {
+        let _ = kill_process(child, Signal::KILL);
+    }
+    let how = ended(child);
+    items.drain(..found.len().min(items.len()));
+    let failure = (!items.is_empty()).then(|| match (read, how) {
+        (Err(()), _) => Failure::Late,
+        (Ok(()), Err(how)) => Failure::Crashed(how),
+        (Ok(()), Ok(())) => Failure::Crashed("it gave no answer".to_owned()),
+    });
+    (found, failure)
+}
+
+/// Writes what was made, or why nothing was.
+fn answer_with(to: &mut File, made: Result<Vec<u8>, Box<dyn Error>>) -> io::Result<()> {
     let (bytes, kind) = match made {
         Ok(bytes) => (bytes, MADE),
         Err(error) => (with_causes(&*error).into_bytes(), REFUSED),
     };
-    let mut to = File::from(to);
-    // The parent sees that the answer is cut.
-    let _ = to.write_all(&bytes).and_then(|()| to.write_all(&[kind]));
+    to.write_all(&[kind])?;
+    to.write_all(&(bytes.len() as u64).to_le_bytes())?;
+    to.write_all(&bytes)
+}
+
+/// Takes a whole answer from the start of what was read.
+fn take_answer(bytes: &mut Vec<u8>) -> Option<Result<Vec<u8>, ChildError>> {
+    let (head, rest) = bytes.split_first_chunk::<START>()?;
+    let [kind, length @ ..] = *head;
+    let length = usize::try_from(u64::from_le_bytes(length)).ok()?;
+    let answer = rest.get(..length)?.to_vec();
+    bytes.drain(..START + length);
+    Some(match kind {
+        MADE => Ok(answer),
+        _ => Err(ChildError::Refused { reason: String::from_utf8_lossy(&answer).into_owned() }),
+    })
 }
 
 fn with_causes(error: &dyn Error) -> String {
@@ -103,11 +191,17 @@ fn with_causes(error: &dyn Error) -> String {
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// All that comes out of a pipe, in the time that is left.
-fn read_until(pipe: OwnedFd, end: Instant) -> Result<Vec<u8>, ()> {
+/// Reads at most `most` answers from a pipe to its end, each within the time limit.
+fn read_answers(
+    pipe: OwnedFd,
+    limit: Duration,
+    most: usize,
+    found: &mut Vec<Result<Vec<u8>, ChildError>>,
+) -> Result<(), ()> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let mut pipe = File::from(pipe);
     let (mut bytes, mut part) = (Vec::new(), vec![0; 1 << 16]);
+    let mut end = Instant::now() + limit;
     loop {
         let left = end.checked_duration_since(Instant::now()).ok_or(())?;
         let left = Timespec::try_from(left).map_err(drop)?;
@@ -118,10 +212,16 @@ fn read_until(pipe: OwnedFd, end: Instant) -> Result<Vec<u8>, ()> {
             Err(_) => return Err(()),
         }
         match pipe.read(&mut part) {
-            Ok(0) => return Ok(bytes),
+            Ok(0) => return Ok(()),
             Ok(read) => bytes.extend_from_slice(part.get(..read).unwrap_or_default()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(_) => return Err(()),
+        }
+        while found.len() < most
+            && let Some(answer) = take_answer(&mut bytes)
+        {
+            found.push(answer);
+            end = Instant::now() + limit;
         }
     }
 }
@@ -165,11 +265,19 @@ fn fork() -> Result<Option<Pid>, Errno> {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
     }
-    // SAFETY: the C library's `fork` makes its own locks, those of the heap too, usable in the child.
-    // hwloc takes its one lock when a topology is made or destroyed, which no child does. Should another
-    // lock be held for ever, the parent ends the child after its limit. The child ends by `_exit`.
+    let held = LOCKED.write();
+    // SAFETY: the C library's `fork` makes its own locks, those of the heap too, usable in the child, and
+    // `LOCKED` that of hwloc. Should another lock be held for ever, the parent ends the child after its
+    // limit. The child ends by `_exit`.
     let child = unsafe { libc::fork() };
     let failed = Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::AGAIN);
+    if child == 0 {
+        // Others may wait for it in the parent, whom the child cannot wake.
+        std::mem::forget(held);
+        IS_CHILD.store(true, Ordering::Relaxed);
+    } else {
+        drop(held);
+    }
     if child != 0 {
         // SAFETY: `before` was filled above.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
@@ -194,8 +302,9 @@ mod tests {
 
     type Made = Result<Vec<u8>, Box<dyn Error>>;
 
-    fn answered(work: impl FnOnce() -> Made) -> String {
-        match in_child("node.xml", Duration::from_secs(2), work) {
+    fn answer_of(work: impl Fn() -> Made) -> String {
+        let work = |()| work();
+        match in_child("node.xml".to_owned(), (), Duration::from_secs(2), work) {
             Ok(bytes) => String::from_utf8(bytes).unwrap(),
             Err(error) => error.to_string(),
         }
@@ -204,9 +313,9 @@ mod tests {
     #[test]
     fn a_child_answers_with_what_it_has_made_or_why_it_has_not() {
         let long = "x".repeat(1 << 20);
-        assert_eq!(answered(|| Ok(long.clone().into_bytes())), long);
-        assert_eq!(answered(|| Ok(Vec::new())), "");
-        assert_eq!(answered(|| Err("node.xml: is empty".into())), "node.xml: is empty");
+        assert_eq!(answer_of(|| Ok(long.clone().into_bytes())), long);
+        assert_eq!(answer_of(|| Ok(Vec::new())), "");
+        assert_eq!(answer_of(|| Err("node.xml: is empty".into())), "node.xml: is empty");
     }
 
     #[test]
@@ -223,12 +332,42 @@ mod tests {
             crash();
             Ok(Vec::new())
         };
-        assert_eq!(answered(segv), crashed("SIGSEGV"));
-        assert_eq!(answered(|| panic!("of the test")), crashed("it gave no answer"));
+        assert_eq!(answer_of(segv), crashed("SIGSEGV"));
+        assert_eq!(answer_of(|| panic!("of the test")), crashed("it gave no answer"));
         let endless = || loop {
             black_box(());
         };
-        assert_eq!(answered(endless), "node.xml: hwloc has not read this within 2 s");
+        assert_eq!(answer_of(endless), "node.xml: hwloc has not read this within 2 s");
+    }
+
+    #[test]
+    fn an_item_that_ends_its_child_costs_no_other_one() {
+        let items = (0..7).map(|number| (format!("n{number}.xml"), number)).collect();
+        let answers = each_in_child(items, Duration::from_secs(2), |number: u8| match number {
+            0 | 3 | 6 => {
+                // SAFETY: nothing is: that is what is tested, and in a process of its own.
+                unsafe { black_box(std::ptr::null_mut::<u8>()).write_volatile(1) };
+                Ok(Vec::new())
+            }
+            4 => Err("n4.xml: is empty".into()),
+            _ => Ok(vec![number; 1 << 17]),
+        });
+        let shown = |answer: &Result<Vec<u8>, ChildError>| match answer {
+            Ok(bytes) => format!("{} x {:?}", bytes.len(), bytes.first()),
+            Err(error) => error.to_string().split(" (").next().unwrap().to_owned(),
+        };
+        let crashed = |number| format!("n{number}.xml: hwloc crashed when it read this");
+        let made = |number: u8| format!("131072 x Some({number})");
+        let expected = [
+            crashed(0),
+            made(1),
+            made(2),
+            crashed(3),
+            "n4.xml: is empty".into(),
+            made(5),
+            crashed(6),
+        ];
+        assert_eq!(answers.iter().map(shown).collect::<Vec<_>>(), expected);
     }
 
     #[test]
@@ -236,7 +375,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         let path = file.path().to_owned();
         let parent = rustix::process::getpid();
-        let answer = answered(move || {
+        let answer = answer_of(move || {
             let opened = std::fs::read(&path).is_ok();
             let made = std::fs::write(path.with_extension("new"), "x").is_ok();
             let started = std::process::Command::new("true").status().is_ok();
@@ -248,7 +387,7 @@ mod tests {
         if cfg!(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")) {
             assert_eq!(answer, "false false false false false");
         }
-        let much = answered(|| {
+        let much = answer_of(|| {
             let mut all = Vec::<u8>::new();
             let got = all.try_reserve_exact(1 << 30).is_ok();
             let mut more = Vec::<u8>::new();

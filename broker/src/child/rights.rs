@@ -11,8 +11,8 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 /// takes about ten times that for it.
 const MOST_MEMORY: u64 = 2 << 30;
 
-/// Most time of a processor in seconds.
-const MOST_SECONDS: u64 = 60;
+/// Most time of a processor in seconds, for all items: the parent limits the time of each.
+const MOST_SECONDS: u64 = 1000;
 
 /// User and group `nobody`, which own nothing.
 const NOBODY: u32 = 65534;

@@ -38,7 +38,8 @@ pub struct Compared {
 #[doc(alias = "hwloc_topology_diff_export_xmlbuffer")]
 pub fn compare(one: &Input, other: &Input, name: &str) -> Result<Compared, ImportError> {
     let both = [prepare(one, &whole())?, prepare(other, &whole())?];
-    let answer = in_child(&format!("{} and {}", one.name(), other.name()), LIMIT, || {
+    let names = format!("{} and {}", one.name(), other.name());
+    let answer = in_child(names, both, LIMIT, |both| {
         let [one, other] = &mut *in_fork(both);
         one.load()?;
         other.load()?;

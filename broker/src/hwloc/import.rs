@@ -1,17 +1,17 @@
 //! Topologies of inputs that this process did not make.
 
 use super::capture::{CaptureError, capture, tree};
-use super::load::{HwlocLoadError, Input, LoadOptions, load, prepare};
+use super::load::{HwlocLoadError, Input, LoadOptions, Prepared, load, prepare};
 use super::topology::HwlocTopology;
 use crate::aligned::aligned;
-use crate::child::{ChildError, LIMIT, in_child};
+use crate::child::{ChildError, LIMIT, each_in_child, in_child};
 use crate::description::describe;
 use crate::linux::{Root, add_facts};
 use std::error::Error;
 use std::mem::ManuallyDrop;
 use topobroker_layout::OpenError;
 use topobroker_layout::description::Description;
-use topobroker_layout::encode::to_bytes;
+use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::Archive;
 
 /// Why an input cannot be imported. Every message names it.
@@ -62,20 +62,14 @@ pub fn import(input: &Input, options: &LoadOptions) -> Result<Description, Impor
 pub(super) fn import_changed(
     xml: &Input,
     options: &LoadOptions,
-    change: impl FnOnce(&mut HwlocTopology<'static>) -> Result<(), Box<dyn Error>>,
+    change: impl Fn(&mut HwlocTopology<'static>) -> Result<(), Box<dyn Error>>,
 ) -> Result<Description, ImportError> {
     let input = xml.name();
     let prepared = prepare(xml, options)?;
-    let bytes = in_child(&input, LIMIT, || {
-        let mut forked = in_fork(prepared);
-        forked.load()?;
-        change(&mut forked.topology)?;
-        let named = |error: &dyn Error| format!("{input}: {error}");
-        let description = tree(&forked.topology).map_err(|error| named(&error))?;
-        Ok(to_bytes(&description).map_err(|error| named(&error))?.to_vec())
-    })?;
-    let bytes = aligned(&bytes);
-    let archive = Archive::open(&bytes);
+    let work = |prepared| archived(&input, &mut in_fork(prepared), &change);
+    let bytes = in_child(input.clone(), prepared, LIMIT, work)?;
+    let archive = aligned(&bytes);
+    let archive = Archive::open(&archive);
     let archive = archive.map_err(|source| ImportError::Archive { input, source })?;
     let mut description = describe(archive.topology());
     if description.is_this_system {
@@ -84,8 +78,52 @@ pub(super) fn import_changed(
     Ok(description)
 }
 
-/// Keeps what a child process works on from being destroyed, which needs hwloc's one lock: another thread may have
-/// held it when the process forked. It is not needed to load what was prepared before.
+/// Imports several XML texts, each with its name, as archives without facts of devices. A child process reads several
+/// of them, one after the other; one that ends it costs no other one.
+pub fn import_archives(
+    texts: &[(String, String)],
+    options: &LoadOptions,
+) -> Vec<Result<AlignedVec, ImportError>> {
+    let inputs: Vec<Input> = texts.iter().map(|(_, text)| Input::XmlText(text.clone())).collect();
+    let mut archives: Vec<Option<Result<AlignedVec, ImportError>>> = Vec::new();
+    let mut items = Vec::new();
+    for ((name, _), input) in texts.iter().zip(&inputs) {
+        match prepare(input, options) {
+            Ok(prepared) => {
+                items.push((name.clone(), (name.clone(), prepared)));
+                archives.push(None);
+            }
+            Err(error) => archives.push(Some(Err(error.into()))),
+        }
+    }
+    // They are destroyed, so that the next one takes the same memory.
+    let work =
+        |(name, mut prepared): (String, Prepared<'_>)| archived(&name, &mut prepared, |_| Ok(()));
+    let mut answers = each_in_child(items, LIMIT, work).into_iter();
+    let archive = |archive: Option<_>| {
+        archive.or_else(|| {
+            let answer = answers.next()?;
+            Some(answer.map(|bytes| aligned(&bytes)).map_err(ImportError::from))
+        })
+    };
+    archives.into_iter().filter_map(archive).collect()
+}
+
+/// In a child process: the archive of what hwloc loads and `change` changes.
+fn archived(
+    input: &str,
+    prepared: &mut Prepared<'_>,
+    change: impl Fn(&mut HwlocTopology<'static>) -> Result<(), Box<dyn Error>>,
+) -> Result<Vec<u8>, Box<dyn Error>> {
+    prepared.load()?;
+    change(&mut prepared.topology)?;
+    let named = |error: &dyn Error| format!("{input}: {error}");
+    let description = tree(&prepared.topology).map_err(|error| named(&error))?;
+    Ok(to_bytes(&description).map_err(|error| named(&error))?.to_vec())
+}
+
+/// Keeps what a child process works on from being destroyed, which needs hwloc's one lock: a thread of the program that
+/// this library is in may have held it when the process forked. It is not needed to load what was prepared before.
 pub(super) fn in_fork<T>(prepared: T) -> ManuallyDrop<T> {
     ManuallyDrop::new(prepared)
 }

@@ -2,6 +2,7 @@
 
 use super::bitmap::{self, BitmapTooLarge};
 use super::object::Object;
+use crate::child::locking;
 use crate::linux::Root;
 use hwlocality_sys::hwloc_topology_t;
 use std::marker::PhantomData;
@@ -185,7 +186,7 @@ impl Drop for HwlocTopology<'_> {
         if self.owned {
             // SAFETY: hwloc initialised the owned topology, and nothing that borrows from it
             // outlives `self`.
-            unsafe { hwlocality_sys::hwloc_topology_destroy(self.raw) }
+            locking(|| unsafe { hwlocality_sys::hwloc_topology_destroy(self.raw) });
         }
     }
 }

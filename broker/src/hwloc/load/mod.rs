@@ -8,6 +8,7 @@ mod xml_tree;
 
 pub use error::HwlocLoadError;
 
+use crate::child::locking;
 use crate::hwloc::topology::HwlocTopology;
 use crate::linux::Root;
 use hwlocality_sys as sys;
@@ -260,7 +261,7 @@ const EINVAL: i32 = rustix::io::Errno::INVAL.raw_os_error();
 fn new_topology() -> Result<HwlocTopology<'static>, ()> {
     let mut raw = ptr::null_mut();
     // SAFETY: `raw` is an output, and there are no other arguments.
-    match unsafe { sys::hwloc_topology_init(&raw mut raw) } {
+    match locking(|| unsafe { sys::hwloc_topology_init(&raw mut raw) }) {
         0 => Ok(HwlocTopology::owned(raw)),
         _ => Err(()),
     }
