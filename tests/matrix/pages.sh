@@ -33,7 +33,7 @@ for address in usual anywhere 0x550000000000 0x3fff00000000; do
     [ "$address" != usual ] || {
         found "bytes of a segment" "$size"
         check "a view" "$(topobroker calc --view 0 -N pu all)" 1
-        topobroker job add pages -n 2 --map-by slot >/dev/null
+        topobroker job add pages -n 2 --map-by slot >/dev/null 2>&1
         check "ranks of a job" "$(topobroker job show pages | grep -c '^rank [01] bound')" 2
         check "a rank's PUs" "$(topobroker job exec pages --rank 1 -- sh -c 'grep Cpus_allowed_list /proc/self/status | cut -f2')" 1
         topobroker job remove pages
@@ -44,7 +44,7 @@ for address in usual anywhere 0x550000000000 0x3fff00000000; do
             chmod 400 damaged
             check "a damaged segment ($change)" "$(TOPOBROKER_FILE=$PWD/damaged TOPOBROKER_ADDR=0 topobroker ls --adopted >/dev/null 2>&1; echo $?)" 1
         done
-        dd if="$file" of=cut bs=1 count=$((size - 4096)) 2>/dev/null
+        dd if="$file" of=cut bs=1 count=$((size - 100)) 2>/dev/null
         chmod 400 cut
         check "a segment that was cut" "$(TOPOBROKER_FILE=$PWD/cut TOPOBROKER_ADDR=0 topobroker ls --adopted >/dev/null 2>&1; echo $?)" 1
     }
@@ -53,7 +53,8 @@ for address in usual anywhere 0x550000000000 0x3fff00000000; do
 done
 check "a sealed memfd" "$(topobroker run --store memfd -- topobroker calc -N pu all)" "$expected"
 check "hwloc's own segment and XML" "$(topobroker run --legacy -- sh -c 'test -n "$HWLOC_XMLFILE" && lstopo-no-graphics --no-io | grep -c "PU L#"')" "$expected"
-check "slots of the guard" "$(topobroker run --guard -- sh -c 'ls "$TOPOBROKER_FILE"+slots >/dev/null && echo there' 2>/dev/null)" there
+[ ! -e /opt/topobroker/lib/topobroker/libtopobroker-guard.so ] ||
+    check "slots of the guard" "$(topobroker run --guard -- sh -c 'ls "$TOPOBROKER_FILE"+slots >/dev/null && echo there' 2>/dev/null)" there
 for i in $(seq 16); do topobroker load >"loaded.$i" 2>/dev/null & done
 wait
 check "16 processes that load, one topology" "$(cat loaded.* | grep -c '^TOPOBROKER_FILE'), $(cat loaded.* | grep '^TOPOBROKER_FILE' | sort -u | wc -l | tr -d ' ')" "16, 1"

@@ -33,10 +33,8 @@ pub fn bind(target: Target, pus: &Set) -> Result<(), BindError> {
     let mut bound: Option<Vec<u64>> = None;
     for _ in 0..MOST_LOOKS {
         let threads = target.threads()?;
-        let is_new = |thread: &u32| {
-            !looked_at.contains(thread)
-                && !(bound.is_some() && kernel::affinity(*thread).ok() == bound)
-        };
+        let is_bound = |thread| bound.is_some() && kernel::affinity(thread).ok() == bound;
+        let is_new = |thread: &u32| !looked_at.contains(thread) && !is_bound(*thread);
         let new: Vec<u32> = threads.iter().copied().filter(is_new).collect();
         if new.is_empty() {
             return Ok(());

@@ -269,14 +269,12 @@ class _Planner:
         """A GPU that the user names."""
         if gpu is None or gpu == -1:
             return None
-        if not isinstance(gpu, (int, str)):
-            raise ValueError(f"GPU {gpu!r}: expected a number or a name")
         if isinstance(gpu, int):
             if not 0 <= gpu < len(seen):
                 raise ValueError(f"GPU {gpu}: this process sees {len(seen)} GPUs")
             return seen[gpu]
         everywhere = list(self.whole.gpus)
-        found = named(gpu, [], everywhere)
+        found = named(str(gpu), [], everywhere)
         if found is None:
             known = ", ".join(it.uuid or it.bus_id or str(it) for it in everywhere) or "none"
             raise ValueError(f"GPU {gpu!r} is not on this node; it has {known}")

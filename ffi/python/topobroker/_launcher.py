@@ -26,9 +26,9 @@ def rank_of(environ: Mapping[str, str]) -> tuple[str, int, int]:
     # A batch script outside of any step has SLURM_LOCALID too.
     if environ.get("SLURM_LOCALID") and environ.get("SLURM_STEP_TASKS_PER_NODE"):
         node = integer(environ, "SLURM_NODEID") if environ.get("SLURM_NODEID") else 0
-        size = tasks_of(node, environ["SLURM_STEP_TASKS_PER_NODE"])
-        if size is not None:
-            return "Slurm", integer(environ, "SLURM_LOCALID"), size
+        count = tasks_of(node, environ["SLURM_STEP_TASKS_PER_NODE"])
+        if count is not None:
+            return "Slurm", integer(environ, "SLURM_LOCALID"), count
     raise ValueError(
         "nobody told this process its rank: it has neither LOCAL_RANK and LOCAL_WORLD_SIZE (torchrun) nor "
         "variables of Slurm, Open MPI, MPICH or PALS; give bind_this_rank(rank, size)"

@@ -113,8 +113,8 @@ def _answer(program: str) -> str:
     pipes = [os.pipe(), os.pipe()]
     ours = [reading for reading, _ in pipes]
     try:
-        files = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)]
-        files += [(os.POSIX_SPAWN_DUP2, theirs, number) for number, (_, theirs) in enumerate(pipes, 1)]
+        ends = [(os.POSIX_SPAWN_DUP2, theirs, number) for number, (_, theirs) in enumerate(pipes, 1)]
+        files = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), *ends]
         words = [program, "load", "--for", str(os.getpid())]
         child = os.posix_spawn(program, words, os.environ, file_actions=files)
     finally:
