@@ -31,11 +31,13 @@ enum Bytes {
 /// Whose files are read in a folder where others may make some.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Owners {
-    /// Those of this user, of root, and of whoever owns the folder.
+    /// Those of this user, of root, and of whoever owns the folder; no links.
     #[default]
     Trusted,
-    /// Everybody's.
+    /// Everybody's; no links.
     Any,
+    /// The user has named this very file: it is read whatever it is.
+    Named,
 }
 
 impl FileBytes {
@@ -47,7 +49,10 @@ impl FileBytes {
     /// Those of [`FileBytes::open`]. [`io::ErrorKind::PermissionDenied`] if it is a link, or belongs to somebody else, in
     /// a folder that others may write to.
     pub fn open_found(path: &Path, most: u64, owners: Owners) -> io::Result<Self> {
-        Self::of(open_found(path, owners)?, most)
+        match owners {
+            Owners::Named => Self::open(path, most),
+            _ => Self::of(open_found(path, owners)?, most),
+        }
     }
 
     /// Opens a file of at most `most` bytes, also unpacked.

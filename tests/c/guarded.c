@@ -218,6 +218,9 @@ static int modify(hwloc_topology_t topology, int way)
         break;
     case 10:
         result = hwloc_cpukinds_register(topology, some, 3, 0, NULL, 0);
+        hwloc_bitmap_set_range(some, 10, 19);
+        if (result == 0)
+            result = hwloc_cpukinds_register(topology, some, 4, 0, NULL, 0);
         break;
     case 11:
         other = copy(topology);
@@ -500,6 +503,7 @@ static void kinds(void)
     pu = hwloc_get_obj_by_type(topology, HWLOC_OBJ_PU, 0);
     CHECK(pu->userdata == &first);
     puts(xml(topology));
+    CHECK(hwloc_cpukinds_register(topology, first, 8, 0, NULL, 0) == 0);
     hwloc_topology_destroy(topology);
     topology = load(0, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
     hwloc_topology_refresh(topology);

@@ -22,8 +22,8 @@ fn a_node_published_in_another_boot_is_not_the_own_one() {
     assert!(output.status.success(), "{output:?}");
     let file = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
     let mut builder = ClusterBuilder::new();
-    let node = NodeFile { file, name: Some("host".to_owned()) };
-    for node in prepare(&node, Owners::Trusted).unwrap() {
+    let node = NodeFile { file, name: Some("host".to_owned()), owners: Owners::Trusted };
+    for node in prepare(&node).unwrap() {
         builder.add(GroupId::CLUSTER, node).unwrap();
     }
     let bytes = builder.finish().unwrap();

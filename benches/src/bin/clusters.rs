@@ -118,13 +118,13 @@ fn build(how: &str, count: u32, file: &Path) -> anyhow::Result<()> {
             }
             _ => std::fs::write(&path, segment(&archive)?)?,
         }
-        files.push(NodeFile { file: path, name: None });
+        files.push(NodeFile { file: path, name: None, owners: Owners::Trusted });
     }
     let before = peak();
     let start = Instant::now();
     let mut cluster = ClusterBuilder::new();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    prepare_all(&files, threads, Owners::Trusted, |_, nodes| -> anyhow::Result<()> {
+    prepare_all(&files, threads, |_, nodes| -> anyhow::Result<()> {
         for node in nodes? {
             cluster.add(GroupId::CLUSTER, node)?;
         }

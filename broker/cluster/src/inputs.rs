@@ -23,13 +23,15 @@ pub struct NodeFile {
     pub file: PathBuf,
     /// Name of the node; `None` is the info `HostName` of its root.
     pub name: Option<String>,
+    /// Whose file it may be, if others may make files in its folder.
+    pub owners: Owners,
 }
 
 /// How many prepared nodes may wait to be added, so that the memory for them has a limit.
 const MOST_WAITING: usize = 64;
 
 /// Reads files in `threads` threads and hands their nodes to `add`, in the order in which they are
-/// ready. `add` ends everything by returning an error. `owners` is whose files are read where others may make some.
+/// ready. `add` ends everything by returning an error.
 ///
 /// # Errors
 ///
@@ -37,7 +39,6 @@ const MOST_WAITING: usize = 64;
 pub fn prepare_all<E: Send>(
     files: &[NodeFile],
     threads: usize,
-    owners: Owners,
     mut add: impl FnMut(usize, Result<Vec<PreparedNode>, ClusterError>) -> Result<(), E>,
 ) -> Result<(), E> {
     // Unloading and loading hwloc's plugins for each file takes longer than reading the file.
@@ -55,8 +56,7 @@ pub fn prepare_all<E: Send>(
                         break;
                     };
                     // An error means that nobody waits for nodes any more.
-                    if (first..).zip(prepare_batch(batch, owners)).any(|it| send.send(it).is_err())
-                    {
+                    if (first..).zip(prepare_batch(batch)).any(|it| send.send(it).is_err()) {
                         break;
                     }
                 }
@@ -73,12 +73,12 @@ pub fn prepare_all<E: Send>(
 /// How many files are read by one child process.
 const BATCH: usize = 16;
 
+/// Most bytes of XML of which a child process reads several: more than hwloc writes for 4096 PUs.
+const MOST_IN_BATCH: usize = 4 << 20;
+
 /// Prepares the nodes of some files. Those that are XML are read by one child process.
-fn prepare_batch(
-    files: &[NodeFile],
-    owners: Owners,
-) -> Vec<Result<Vec<PreparedNode>, ClusterError>> {
-    let read: Vec<_> = files.iter().map(|node| read(node, owners)).collect();
+fn prepare_batch(files: &[NodeFile]) -> Vec<Result<Vec<PreparedNode>, ClusterError>> {
+    let read: Vec<_> = files.iter().map(read).collect();
     let texts = read.iter().flatten().filter_map(|it| match it {
         FileRead::Xml(text) => Some(text.clone()),
         FileRead::Nodes(_) => None,
@@ -103,8 +103,8 @@ fn prepare_batch(
 /// # Errors
 ///
 /// [`ClusterError`], with the file.
-pub fn prepare(node: &NodeFile, owners: Owners) -> Result<Vec<PreparedNode>, ClusterError> {
-    match read(node, owners)? {
+pub fn prepare(node: &NodeFile) -> Result<Vec<PreparedNode>, ClusterError> {
+    match read(node)? {
         FileRead::Nodes(nodes) => Ok(nodes),
         FileRead::Xml((input, text)) => {
             PreparedNode::of_xml(text.into_bytes(), node.name.as_deref(), &input).map(|it| vec![it])
@@ -119,11 +119,11 @@ enum FileRead {
     Xml((String, String)),
 }
 
-fn read(node: &NodeFile, owners: Owners) -> Result<FileRead, ClusterError> {
+fn read(node: &NodeFile) -> Result<FileRead, ClusterError> {
     let input = node.file.display().to_string();
     let name = node.name.as_deref();
     let read = |source| ClusterError::Read { input: input.clone(), source };
-    let bytes = FileBytes::open_found(&node.file, MAX_CLUSTER_LEN, owners).map_err(read)?;
+    let bytes = FileBytes::open_found(&node.file, MAX_CLUSTER_LEN, node.owners).map_err(read)?;
     if bytes.starts_with(&MAGIC) {
         let nodes = match Header::read(&bytes).map(|header| header.kind) {
             Ok(Kind::Cluster) => nodes_of_cluster(&bytes, &input),
@@ -133,24 +133,24 @@ fn read(node: &NodeFile, owners: Owners) -> Result<FileRead, ClusterError> {
     }
     let text = bytes.text().map_err(|_| ClusterError::NotText { input: input.clone() })?;
     match text.contains("<topologydiff") {
-        true => of_differences(text, node, owners, &input).map(|it| FileRead::Nodes(vec![it])),
+        true => of_differences(text, node, &input).map(|it| FileRead::Nodes(vec![it])),
+        // Large ones alone: all that wait for a child are in memory.
+        false if text.len() > MOST_IN_BATCH => {
+            let node = PreparedNode::of_xml(bytes.to_vec(), name, &input);
+            node.map(|it| FileRead::Nodes(vec![it]))
+        }
         false => Ok(FileRead::Xml((input, text.to_owned()))),
     }
 }
 
 /// A node of which `hwloc-compress-dir` has kept what differs from another node in its folder.
-fn of_differences(
-    text: &str,
-    node: &NodeFile,
-    owners: Owners,
-    input: &str,
-) -> Result<PreparedNode, ClusterError> {
+fn of_differences(text: &str, node: &NodeFile, input: &str) -> Result<PreparedNode, ClusterError> {
     let reference = hwloc::reference(text).ok().flatten();
     let reference =
         reference.and_then(|name| Some(node.file.with_file_name(Path::new(&name).file_name()?)));
     let reference =
         reference.ok_or_else(|| ClusterError::NoReference { input: input.to_owned() })?;
-    let bytes = FileBytes::open_found(&reference, MAX_CLUSTER_LEN, owners);
+    let bytes = FileBytes::open_found(&reference, MAX_CLUSTER_LEN, node.owners);
     let reference = bytes.and_then(|bytes| bytes.text().map(str::to_owned));
     let reference =
         reference.map_err(|source| ClusterError::Read { input: input.to_owned(), source })?;

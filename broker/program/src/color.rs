@@ -29,7 +29,12 @@ pub(crate) fn set(when: When) {
 pub(crate) fn sequence_length(text: &str) -> Option<usize> {
     let numbers = text.strip_prefix("\u{1b}[")?;
     let end = numbers.find(|it: char| !it.is_ascii_digit() && it != ';')?;
-    numbers.get(end..)?.starts_with('m').then_some("\u{1b}[".len() + end + 1)
+    // Those that are used here, and none that hides a text.
+    let is_used =
+        |number: &str| matches!(number, "0" | "1" | "2" | "31" | "32" | "33" | "34" | "35" | "36");
+    let is_color =
+        numbers.get(end..)?.starts_with('m') && numbers.get(..end)?.split(';').all(is_used);
+    is_color.then_some("\u{1b}[".len() + end + 1)
 }
 
 /// Whether standard output has colours.

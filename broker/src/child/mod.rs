@@ -102,14 +102,20 @@ pub(crate) fn each_in_child<T>(
 enum Failure {
     Start(io::Error),
     Crashed(String),
+    /// It has answered with more than anything that is read.
+    TooLong,
     Late,
 }
+
+/// Most bytes of an answer: more than any archive has.
+const MOST: usize = 1 << 26;
 
 impl Failure {
     fn of(self, input: String, limit: Duration) -> ChildError {
         match self {
             Self::Start(source) => ChildError::Start { input, source },
             Self::Crashed(how) => ChildError::Crashed { input, how },
+            Self::TooLong => ChildError::Crashed { input, how: "its answer has no end".to_owned() },
             Self::Late => ChildError::Late { input, limit },
         }
     }
@@ -123,10 +129,16 @@ fn answered<T>(
     work: &impl Fn(T) -> Result<Vec<u8>, Box<dyn Error>>,
 ) -> (Vec<Result<Vec<u8>, ChildError>>, Option<Failure>) {
     let start = |error: Errno| (Vec::new(), Some(Failure::Start(error.into())));
-    let (answer, ours) = match rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC) {
+    let (answer, writing) = match rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC) {
         Ok(pipe) => pipe,
         Err(error) => return start(error),
     };
+    // Standard error stays open in the child.
+    let ours = match rustix::io::fcntl_dupfd_cloexec(&writing, 3) {
+        Ok(ours) => ours,
+        Err(error) => return start(error),
+    };
+    drop(writing);
     let rights = Rights::least();
     let child = match fork() {
         Ok(Some(child)) => child,
@@ -148,18 +160,16 @@ fn answered<T>(
     };
     drop(ours);
     let mut found = Vec::new();
-    let read = read_answers(answer, limit, items.len(), &mut found);
-    if read.is_err() {
-        let _ = kill_process(child, Signal::KILL);
-    }
-    let how = ended(child);
+    let failure = read_answers(answer, limit, items.len(), &mut found).err();
     items.drain(..found.len().min(items.len()));
-    let failure = (!items.is_empty()).then(|| match (read, how) {
-        (Err(()), _) => Failure::Late,
-        (Ok(()), Err(how)) => Failure::Crashed(how),
-        (Ok(()), Ok(())) => Failure::Crashed("it gave no answer".to_owned()),
-    });
-    (found, failure)
+    // A child that has closed the pipe ends by itself, unless somebody has taken it over.
+    let is_ending = failure.is_none() && !items.is_empty();
+    let how = end(child, if is_ending { Duration::from_secs(1) } else { Duration::ZERO });
+    let unanswered = || {
+        let how = how.err().unwrap_or_else(|| "it gave no answer".to_owned());
+        (!items.is_empty()).then_some(Failure::Crashed(how))
+    };
+    (found, failure.or_else(unanswered))
 }
 
 /// Writes what was made, or why nothing was.
@@ -197,47 +207,60 @@ fn read_answers(
     limit: Duration,
     most: usize,
     found: &mut Vec<Result<Vec<u8>, ChildError>>,
-) -> Result<(), ()> {
+) -> Result<(), Failure> {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let mut pipe = File::from(pipe);
     let (mut bytes, mut part) = (Vec::new(), vec![0; 1 << 16]);
     let mut end = Instant::now() + limit;
     loop {
-        let left = end.checked_duration_since(Instant::now()).ok_or(())?;
-        let left = Timespec::try_from(left).map_err(drop)?;
+        let left = end.checked_duration_since(Instant::now()).ok_or(Failure::Late)?;
+        let left = Timespec::try_from(left).map_err(|_| Failure::Late)?;
         match poll(&mut [PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)], Some(&left)) {
-            Ok(0) => return Err(()),
+            Ok(0) => return Err(Failure::Late),
             Ok(_) => {}
             Err(Errno::INTR) => continue,
-            Err(_) => return Err(()),
+            Err(_) => return Err(Failure::Late),
         }
         match pipe.read(&mut part) {
             Ok(0) => return Ok(()),
             Ok(read) => bytes.extend_from_slice(part.get(..read).unwrap_or_default()),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(_) => return Err(()),
+            Err(_) => return Err(Failure::Late),
         }
-        while found.len() < most
-            && let Some(answer) = take_answer(&mut bytes)
-        {
+        while let Some(answer) = take_answer(&mut bytes) {
             found.push(answer);
             end = Instant::now() + limit;
+            // Another process may have the other end of the pipe for as long as it runs.
+            if found.len() == most {
+                return Ok(());
+            }
+        }
+        if bytes.len() > START + MOST {
+            return Err(Failure::TooLong);
         }
     }
 }
 
-/// Waits for the end of a child. `Err` says how it ended if not well. A program that waits for all of
-/// its children, or ignores their ends, may have been told instead: then its answer alone says it.
-fn ended(child: Pid) -> Result<(), String> {
+/// Waits some time for the end of a child, and ends it then. `Err` says how it ended if not well. A program that waits
+/// for all of its children, or ignores their ends, may have been told instead: then nobody knows, and its number may be
+/// that of another process.
+fn end(child: Pid, patience: Duration) -> Result<(), String> {
+    let until = Instant::now() + patience;
     let mut status = 0;
+    let mut options = libc::WNOHANG;
     loop {
         // SAFETY: `status` is an output.
-        if unsafe { libc::waitpid(child.as_raw_pid(), &raw mut status, 0) } >= 0 {
-            let is_killed = libc::WIFSIGNALED(status);
-            return if is_killed { Err(signal_name(libc::WTERMSIG(status))) } else { Ok(()) };
-        }
-        if io::Error::last_os_error().raw_os_error() != Some(libc::EINTR) {
-            return Ok(());
+        match unsafe { libc::waitpid(child.as_raw_pid(), &raw mut status, options) } {
+            // It runs, and its number is its own.
+            0 if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
+            0 => {
+                let _ = kill_process(child, Signal::KILL);
+                options = 0;
+            }
+            1.. if libc::WIFSIGNALED(status) => return Err(signal_name(libc::WTERMSIG(status))),
+            1.. => return Ok(()),
+            _ if io::Error::last_os_error().raw_os_error() == Some(libc::EINTR) => {}
+            _ => return Ok(()),
         }
     }
 }

@@ -77,7 +77,11 @@ fn close_all_but(answer: RawFd) {
         let result = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
         // Before Linux 5.9.
         if result != 0 {
-            for number in first..=last.min(1 << 16) {
+            let names = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+            let numbers = names.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
+            // The list itself is closed when it is whole.
+            let numbers: Vec<u32> = numbers.filter(|it| (first..=last).contains(it)).collect();
+            for number in numbers {
                 // SAFETY: as above.
                 unsafe { libc::close(number.cast_signed()) };
             }
@@ -100,14 +104,19 @@ fn become_nobody() {
     let _ = rustix::thread::set_thread_res_uid(user, user, user);
 }
 
-/// The system calls that are left: memory, time, and descriptors that are open.
+/// The system calls that are left: memory of its own, time, and descriptors that are open.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 mod system_calls {
-    use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch, apply_filter};
+    use seccompiler::SeccompCmpArgLen::Dword;
+    use seccompiler::SeccompCmpOp::{Gt, MaskedEq};
+    use seccompiler::{
+        BackendError, BpfProgram, SeccompAction, SeccompCondition, SeccompFilter, SeccompRule,
+        TargetArch, apply_filter,
+    };
 
     pub(super) type Filter = Option<BpfProgram>;
 
-    const ALLOWED: [i64; 20] = [
+    const ALLOWED: [i64; 17] = [
         libc::SYS_brk,
         libc::SYS_clock_gettime,
         libc::SYS_close,
@@ -119,11 +128,8 @@ mod system_calls {
         libc::SYS_gettid,
         libc::SYS_gettimeofday,
         libc::SYS_madvise,
-        libc::SYS_mmap,
-        libc::SYS_mprotect,
         libc::SYS_mremap,
         libc::SYS_munmap,
-        libc::SYS_read,
         libc::SYS_rt_sigprocmask,
         libc::SYS_rt_sigreturn,
         libc::SYS_sched_yield,
@@ -134,10 +140,29 @@ mod system_calls {
     pub(super) fn filter() -> Filter {
         let others = SeccompAction::Errno(libc::EPERM.cast_unsigned());
         let architecture = TargetArch::try_from(std::env::consts::ARCH).ok()?;
-        let rules = ALLOWED.into_iter().map(|call| (call, Vec::new())).collect();
+        let mut rules: std::collections::BTreeMap<i64, Vec<SeccompRule>> =
+            ALLOWED.into_iter().map(|call| (call, Vec::new())).collect();
+        rules.extend(restricted().ok()?);
         SeccompFilter::new(rules, others, SeccompAction::Allow, architecture)
             .and_then(BpfProgram::try_from)
             .ok()
+    }
+
+    /// Calls that are allowed with some arguments: memory that is not shared and not executed, and no
+    /// reading from a terminal.
+    fn restricted() -> Result<[(i64, Vec<SeccompRule>); 3], BackendError> {
+        let bits = |argument, mask: i32, value: i32| {
+            let [mask, value] = [mask, value].map(|it| u64::from(it.cast_unsigned()));
+            SeccompCondition::new(argument, Dword, MaskedEq(mask), value)
+        };
+        let not_executed = || bits(2, libc::PROT_EXEC, 0);
+        let private = bits(3, libc::MAP_TYPE, libc::MAP_PRIVATE)?;
+        let other_than_standard = SeccompCondition::new(0, Dword, Gt, 2)?;
+        Ok([
+            (libc::SYS_mmap, vec![SeccompRule::new(vec![not_executed()?, private])?]),
+            (libc::SYS_mprotect, vec![SeccompRule::new(vec![not_executed()?])?]),
+            (libc::SYS_read, vec![SeccompRule::new(vec![other_than_standard])?]),
+        ])
     }
 
     pub(super) fn allow_only(calls: &Filter) {

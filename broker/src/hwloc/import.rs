@@ -123,7 +123,8 @@ fn archived(
 }
 
 /// Keeps what a child process works on from being destroyed, which needs hwloc's one lock: a thread of the program that
-/// this library is in may have held it when the process forked. It is not needed to load what was prepared before.
+/// this library is in, which does not know of `LOCKED`, may have held it when the process forked. What was prepared before
+/// is loaded without it.
 pub(super) fn in_fork<T>(prepared: T) -> ManuallyDrop<T> {
     ManuallyDrop::new(prepared)
 }

@@ -1,5 +1,6 @@
 //! hwloc's own shared segment. Its functions are declared here, because the bindings lack them.
 
+use crate::child::locking;
 use crate::hwloc::topology::HwlocTopology;
 use hwlocality_sys::{hwloc_const_topology_t, hwloc_topology_t};
 use rustix::fd::{AsFd, AsRawFd};
@@ -75,7 +76,8 @@ impl HwlocTopology<'_> {
         let mut copy = std::ptr::null_mut();
         // SAFETY: `self.raw` is a loaded topology, which hwloc only reads here; `copy` is an
         // output.
-        let error = unsafe { hwlocality_sys::hwloc_topology_dup(&raw mut copy, self.raw) };
+        let error =
+            locking(|| unsafe { hwlocality_sys::hwloc_topology_dup(&raw mut copy, self.raw) });
         (error == 0).then(|| HwlocTopology::owned(copy))
     }
 }

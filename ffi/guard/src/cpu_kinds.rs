@@ -30,7 +30,7 @@ pub(crate) unsafe extern "C" fn register(
     /// With this version, copies were seen to work.
     const MENDED: c_uint = 0x20f00;
     let is_mended = call.hwloc.version() >= MENDED;
-    let is_ready = match call.is_inner() || is_mended || !has_kinds(&call, topology) {
+    let is_ready = match call.is_inner() || is_mended || !call.hwloc.has_kinds(topology) {
         true => call.make_private(topology),
         false => make_loaded(&call, topology).is_some(),
     };
@@ -39,13 +39,6 @@ pub(crate) unsafe extern "C" fn register(
     }
     // SAFETY: it is hwloc's function, and the caller's arguments are valid for it.
     unsafe { real(topology, cpuset, efficiency, infos, list, flags) }
-}
-
-fn has_kinds(call: &Call, topology: Topology) -> bool {
-    type Count = unsafe extern "C" fn(Topology, c_ulong) -> c_int;
-    let count = call.hwloc.function::<Count>(c"hwloc_cpukinds_get_nr");
-    // SAFETY: it is hwloc's function, and the caller's topology is valid.
-    count.is_some_and(|count| unsafe { count(topology, 0) } > 0)
 }
 
 /// Replaces a handle by what hwloc loads in its place. `None`, with `errno`, if hwloc cannot, or has made a copy of

@@ -3,7 +3,7 @@
 use crate::loaded;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use core::ffi::{CStr, c_int, c_uint, c_void};
+use core::ffi::{CStr, c_int, c_uint, c_ulong, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering};
 use rustix::fs::CWD;
@@ -180,6 +180,14 @@ impl Hwloc {
     /// hwloc's function of a name. The caller chooses as `F` the type that hwloc's header gives it.
     pub(crate) fn function<F: Copy>(&self, name: &CStr) -> Option<F> {
         self.scope.function(name)
+    }
+
+    /// Whether a topology has kinds of CPUs.
+    pub(crate) fn has_kinds(&self, topology: Topology) -> bool {
+        type Count = unsafe extern "C" fn(Topology, c_ulong) -> c_int;
+        let count = self.function::<Count>(c"hwloc_cpukinds_get_nr");
+        // SAFETY: it is hwloc's function, and the topology is valid.
+        count.is_some_and(|count| unsafe { count(topology, 0) } > 0)
     }
 
     /// A hash of its file.

@@ -23,12 +23,15 @@ impl Call {
 
 fn make_private(call: &Call, state: &mut State, topology: Topology) -> Option<()> {
     let Some(handle) = state.handle(topology) else { return Some(()) };
+    let has_kinds = call.hwloc.has_kinds(topology);
     let mut own = core::ptr::null_mut();
     // SAFETY: it is hwloc's function, and the handle is a topology of it.
     if unsafe { (call.hwloc.functions.dup)(&raw mut own, topology) } != 0 {
         return None;
     }
-    state.copies.push(topology);
+    if has_kinds {
+        state.copies.push(topology);
+    }
     replace(call, state, handle, own);
     Some(())
 }

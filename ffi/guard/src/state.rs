@@ -17,7 +17,7 @@ pub(crate) struct State {
     /// Topologies that are not loaded yet, and what programs have said of them.
     pub(crate) sources: Vec<NotLoaded>,
     pub(crate) texts: OwnTexts,
-    /// Topologies that were handles, and are copies that hwloc has made.
+    /// Topologies that were handles, and are copies that hwloc has made of some with kinds of CPUs.
     pub(crate) copies: Vec<Topology>,
 }
 

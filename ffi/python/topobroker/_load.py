@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import select
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Optional
@@ -110,38 +111,52 @@ _SIGKILL = 9
 def _answer(program: str) -> str:
     """The keys that a program prints which discovers the node for this process. Not by the module subprocess: to
     import it here would wait for ever in a child that was forked while another thread imports."""
-    pipes = [os.pipe(), os.pipe()]
-    ours = [reading for reading, _ in pipes]
+    ours: list[int] = []
+    theirs: list[int] = []
     try:
-        ends = [(os.POSIX_SPAWN_DUP2, theirs, number) for number, (_, theirs) in enumerate(pipes, 1)]
+        for _ in range(2):
+            reading, writing = os.pipe()
+            ours.append(reading)
+            theirs.append(writing)
+        ends = [(os.POSIX_SPAWN_DUP2, writing, number) for number, writing in enumerate(theirs, 1)]
         files = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), *ends]
         words = [program, "load", "--for", str(os.getpid())]
         child = os.posix_spawn(program, words, os.environ, file_actions=files)
-    finally:
-        for _, theirs in pipes:
-            os.close(theirs)
-    try:
-        said = _read(ours)
-    except BaseException:
-        os.kill(child, _SIGKILL)
-        raise
-    finally:
-        for reading in ours:
-            os.close(reading)
+        while theirs:
+            os.close(theirs.pop())
+        end = time.monotonic() + _LONGEST
         try:
-            _, status = os.waitpid(child, 0)
-        except ChildProcessError:
-            # This process does not want to know how its children end.
-            status = 0
+            said = _read(ours, end)
+        finally:
+            status = _ended(child, end)
+    finally:
+        for pipe in (*ours, *theirs):
+            os.close(pipe)
     keys, complaint = (text.decode(errors="replace") for text in said)
     if status != 0:
         raise ValueError(complaint.strip() or f"status {status}")
     return keys
 
 
-def _read(pipes: list[int]) -> list[bytes]:
+def _ended(child: int, end: float) -> int:
+    """How a child has ended. One that has closed its output and does not end is killed; of one that is still being read, what
+    it prints is of no use any more."""
+    try:
+        while True:
+            found, status = os.waitpid(child, os.WNOHANG)
+            if found:
+                return status
+            if time.monotonic() >= end or sys.exc_info()[0] is not None:
+                os.kill(child, _SIGKILL)
+                return os.waitpid(child, 0)[1]
+            time.sleep(0.001)
+    except ChildProcessError:
+        # This process does not want to know how its children end.
+        return 0
+
+
+def _read(pipes: list[int], end: float) -> list[bytes]:
     """What comes out of pipes until all are closed."""
-    end = time.monotonic() + _LONGEST
     said = {pipe: b"" for pipe in pipes}
     ready = select.poll()
     for pipe in pipes:

@@ -31,6 +31,7 @@ const NODE: &str = "node";
 /// [`GatherError`] with the file.
 pub fn join(folder: &Path, report: &NodeReport) -> Result<(), GatherError> {
     let class = folder.join(format!("{:032x}.{CLASS}", report.class()));
+    let file = folder.join(file_name(report.name(), NODE));
     let own = |file| read(file, Owners::Trusted);
     let sent = match own(&class) {
         Err(GatherError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => {
@@ -40,10 +41,13 @@ pub fn join(folder: &Path, report: &NodeReport) -> Result<(), GatherError> {
                 Err(error) => return Err(error.into()),
             }
         }
+        // Somebody else has made it: this node refers to nothing of theirs.
+        Err(GatherError::Read { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
+            return Ok(write_file(&file, &report.whole(), MODE, true)?);
+        }
         sent => sent?,
     };
     let known = Known::read(&class.display().to_string(), &sent)?;
-    let file = folder.join(file_name(report.name(), NODE));
     Ok(write_file(&file, &report.against(&known), MODE, true)?)
 }
 

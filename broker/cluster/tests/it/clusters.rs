@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use topobroker_cluster::gather::{Known, NodeReport};
-use topobroker_cluster::{ClusterBuilder, ClusterError, GroupId, Owners, PreparedNode, prepare};
+use topobroker_cluster::{ClusterBuilder, ClusterError, GroupId, PreparedNode, prepare};
 use topobroker_layout::cluster::head::{HEAD_LEN, Head};
 use topobroker_layout::cluster::nodes::ClassRow;
 use topobroker_layout::encode::to_bytes;
@@ -152,7 +152,7 @@ fn a_node_after_the_first_of_its_class_tells_itself_in_half_a_kilobyte() {
         let mut firsts: BTreeMap<u128, Known> = BTreeMap::new();
         let (mut longest, mut sum, mut count) = (0, 0, 0);
         for file in files {
-            for node in prepare(&file, Owners::Trusted).unwrap() {
+            for node in prepare(&file).unwrap() {
                 let report = NodeReport::new(node);
                 let class = report.class();
                 let Some(known) = firsts.get(&class) else {

@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode, Stdio};
 use topobroker::file_bytes::FileBytes;
 use topobroker_cluster::gather::node_of_report;
 use topobroker_cluster::{
-    ClusterBuilder, ClusterError, GroupId, NodeFile, PreparedNode, files_in, prepare_all,
+    ClusterBuilder, ClusterError, GroupId, NodeFile, Owners, PreparedNode, files_in, prepare_all,
 };
 use topobroker_process::with_causes;
 
@@ -82,7 +82,7 @@ impl Build {
         }
         let progress = Progress::of("nodes are read", found.files.len());
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        prepare_all(&found.files, threads, self.found.owners(), |number, prepared| {
+        prepare_all(&found.files, threads, |number, prepared| {
             progress.step();
             let nodes = match prepared {
                 Err(error) if self.skip_unreadable => {
@@ -150,7 +150,7 @@ impl Build {
             }
             let files = files_in(&path)?;
             for file in &files {
-                found.files.push(self.node_file(file.clone(), None)?);
+                found.files.push(self.node_file(file.clone(), None, self.found.owners())?);
             }
             // A folder for each node is what nodes that publish into a shared folder make.
             let folders = if files.is_empty() { folders_in(&path)? } else { Vec::new() };
@@ -163,16 +163,21 @@ impl Build {
                     continue;
                 }
                 for file in files_in(&folder)? {
-                    found.files.push(self.node_file(file, None)?);
+                    found.files.push(self.node_file(file, None, self.found.owners())?);
                 }
             }
         } else {
-            found.files.push(self.node_file(path, name)?);
+            found.files.push(self.node_file(path, name, Owners::Named)?);
         }
         Ok(())
     }
 
-    fn node_file(&self, file: PathBuf, name: Option<String>) -> anyhow::Result<NodeFile> {
+    fn node_file(
+        &self,
+        file: PathBuf,
+        name: Option<String>,
+        owners: Owners,
+    ) -> anyhow::Result<NodeFile> {
         let stem = || {
             let name = file.file_name().and_then(|name| name.to_str());
             name.map(|name| without_endings(name).to_owned()).with_context(|| {
@@ -183,7 +188,7 @@ impl Build {
             None if self.names_from_files => Some(stem()?),
             name => name,
         };
-        Ok(NodeFile { file, name })
+        Ok(NodeFile { file, name, owners })
     }
 
     /// A node from a saved file system. Another process reads it, because hwloc takes the folder

@@ -30,7 +30,7 @@ impl Opened {
         }
         let name = Some(file.display().to_string());
         let mut cluster = ClusterBuilder::new();
-        for node in prepare(&NodeFile { file: file.to_owned(), name }, Owners::Any)? {
+        for node in prepare(&NodeFile { file: file.to_owned(), name, owners: Owners::Named })? {
             cluster.add(GroupId::CLUSTER, node)?;
         }
         Ok(Self(Bytes::Node(cluster.finish()?)))

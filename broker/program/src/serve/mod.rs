@@ -16,6 +16,8 @@ use metrics::{Counts, Metrics};
 use signal_hook::consts::SIGHUP;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use topobroker::node::daemon::{Folder, notify};
@@ -63,7 +65,9 @@ impl Serve {
         let metrics = self.metrics.as_ref().map(|file| Metrics::new(folder.path(), file));
         let cdi = self.cdi.as_deref().map(WholeFile::new);
         let counts = Counts::default();
-        let mut serving = Serving { options: &self, folder, metrics, cdi, published: None, counts };
+        let (published, is_reading) = (None, Arc::default());
+        let mut serving =
+            Serving { options: &self, folder, metrics, cdi, published, counts, is_reading };
         let served = serving.serve(&mut watched, first, signals);
         serving.metrics.iter().for_each(Metrics::end);
         serving.cdi.iter().filter(|_| !self.keep).for_each(WholeFile::remove);
@@ -90,6 +94,8 @@ struct Serving<'a> {
     /// What processes find now.
     published: Option<Description>,
     counts: Counts,
+    /// Whether it waits for an input.
+    is_reading: Arc<AtomicBool>,
 }
 
 impl Serving<'_> {
@@ -107,12 +113,13 @@ impl Serving<'_> {
         }
         notify(&format!("READY=1\n{}", self.status())).context("NOTIFY_SOCKET")?;
         let (sender, signalled) = channel();
+        let is_reading = Arc::clone(&self.is_reading);
         std::thread::spawn(move || {
             let mut is_ending = false;
             loop {
                 for signal in signals.wait_any() {
                     // The service may wait for an input that never answers.
-                    if is_ending && signal != SIGHUP {
+                    if is_ending && signal != SIGHUP && is_reading.load(Ordering::Relaxed) {
                         std::process::exit(128 + signal);
                     }
                     is_ending |= signal != SIGHUP;
@@ -157,7 +164,10 @@ impl Serving<'_> {
 
     /// Captures the machine, and publishes it if it differs from what is published, or if that `is_gone`.
     fn look(&mut self, is_gone: bool) -> anyhow::Result<()> {
-        self.publish(self.options.what.capture()?, is_gone)
+        self.is_reading.store(true, Ordering::Relaxed);
+        let found = self.options.what.capture();
+        self.is_reading.store(false, Ordering::Relaxed);
+        self.publish(found?, is_gone)
     }
 
     fn publish(&mut self, found: (Description, Source), is_gone: bool) -> anyhow::Result<()> {

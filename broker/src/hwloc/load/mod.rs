@@ -217,10 +217,10 @@ fn is_discovered(input: &Input) -> bool {
 
 /// The saved file system that hwloc reads.
 fn saved(input: &Input) -> Option<Root> {
-    let others = ["HWLOC_XMLFILE", "HWLOC_SYNTHETIC"].map(std::env::var_os);
+    let others = || ["HWLOC_XMLFILE", "HWLOC_SYNTHETIC"].map(std::env::var_os);
     match input {
         Input::Fsroot(root) => Some(Root::saved(root)),
-        Input::ThisMachine if others.iter().all(Option::is_none) => {
+        Input::ThisMachine if others().iter().all(Option::is_none) => {
             std::env::var_os("HWLOC_FSROOT").filter(|root| !root.is_empty()).map(Root::saved)
         }
         _ => None,

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use topobroker_layout::archive::INDEX_LIMIT;
+use topobroker_reader::FileError;
 
 /// Most bytes of an XML file: about ten times what hwloc writes for the largest machines.
 const MOST_XML: u64 = 1 << 26;
@@ -35,6 +36,10 @@ pub(super) fn read(path: &Path) -> Result<Checked, HwlocLoadError> {
 /// Checks XML that is in memory already. Errors call it `input`. Blanks and a byte order mark before it are left
 /// out, which hwloc refuses.
 pub(super) fn checked(content: Vec<u8>, input: &str) -> Result<Checked, HwlocLoadError> {
+    if content.len() as u64 > MOST_XML {
+        let source = FileError::TooLong { limit: MOST_XML }.into();
+        return Err(HwlocLoadError::Read { input: input.to_owned(), source });
+    }
     let start = content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&content).trim_ascii_start();
     let before = content.len() - start.len();
     if !start.starts_with(b"<") && start.contains(&b'<') {

@@ -50,7 +50,10 @@ pub fn files_of(cluster: &str) -> Option<Vec<NodeFile>> {
     let folder = UNPACKED.as_ref()?.path().join(cluster);
     let files = topobroker_cluster::files_in(&folder).unwrap();
     let xml = files.into_iter().filter(|it| it.extension().is_some_and(|it| it == "xml"));
-    Some(xml.map(|file| NodeFile { name: Some(stem(&file)), file }).collect())
+    Some(
+        xml.map(|file| NodeFile { name: Some(stem(&file)), file, owners: Owners::Trusted })
+            .collect(),
+    )
 }
 
 /// Name of a file without its ending.
@@ -61,7 +64,7 @@ pub fn stem(file: &Path) -> String {
 /// A cluster of these nodes, prepared by as many threads.
 pub fn build(files: &[NodeFile], threads: usize) -> AlignedVec {
     let mut cluster = ClusterBuilder::new();
-    let added = prepare_all(files, threads, Owners::Trusted, |_, nodes| {
+    let added = prepare_all(files, threads, |_, nodes| {
         nodes?.into_iter().try_for_each(|node| cluster.add(GroupId::CLUSTER, node))
     });
     added.unwrap();
@@ -89,12 +92,13 @@ pub fn with_fabric(nodes: &str, fabric: &Path) -> (AlignedVec, Vec<usize>, usize
         .into_iter()
         .filter(|file| file.extension().is_some_and(|it| it == "xml"))
         .map(|file| NodeFile {
+            owners: Owners::Trusted,
             name: Some(file.file_stem().unwrap().to_string_lossy().into_owned()),
             file,
         })
         .collect();
     let mut cluster = ClusterBuilder::new();
-    let added = prepare_all(&files, 2, Owners::Trusted, |_, nodes| {
+    let added = prepare_all(&files, 2, |_, nodes| {
         nodes?.into_iter().try_for_each(|node| cluster.add(GroupId::CLUSTER, node))
     });
     added.unwrap();
