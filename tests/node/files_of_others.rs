@@ -223,3 +223,37 @@ fn names_of_others_steer_no_terminal_and_end_no_line() {
         assert!(found.0 == expected.0, "{command}: {}{}", expected.1, found.1);
     }
 }
+
+#[test]
+fn a_daemon_whose_file_turns_hostile_goes_on_with_what_it_serves() {
+    let folder = tempfile::tempdir().unwrap();
+    let (node, served) = (folder.path().join("node.xml"), folder.path().join("served"));
+    let write = |machine: &str| {
+        let script = format!("\"$0\" export -i '{machine}' > {}", node.display());
+        assert!(shell(&script).status().unwrap().success());
+    };
+    let keys = || fs::read_to_string(served.join("keys")).unwrap_or_default();
+    let wait_for = |is_reached: &dyn Fn() -> bool| {
+        let end = Instant::now() + Duration::from_secs(20);
+        while !is_reached() {
+            assert!(Instant::now() < end, "it did not come");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    write("Core:2 PU:1");
+    let log = folder.path().join("log");
+    let mut command = topobroker();
+    command.args(["serve", "--interval", "1", "--folder"]).arg(&served).arg("-i").arg(&node);
+    let daemon = command.stderr(fs::File::create(&log).unwrap()).spawn().unwrap();
+    wait_for(&|| !keys().is_empty());
+    let first = keys();
+    let said = || fs::read_to_string(&log).unwrap();
+    fs::write(&node, "<!DOCTYPE topology [<!ENTITY e 'x'>]><topology version=\"2.0\"/>").unwrap();
+    wait_for(&|| said().contains("declares a document type of its own"));
+    assert_eq!(keys(), first);
+    write("Core:3 PU:1");
+    wait_for(&|| keys() != first);
+    kill_process(Pid::from_child(&daemon), Signal::TERM).unwrap();
+    assert!(ended(daemon).success());
+    assert!(!served.exists());
+}
