@@ -92,8 +92,10 @@ struct Tree {
 impl Tree {
     /// Puts a device where the file has it. Returns whether the topology has it.
     fn place(&mut self, file: &NcclFile, device: &NcclDevice) -> Result<bool, PciTreeError> {
+        // Files write leading zeros or not.
+        let wanted = BusId::parse(&device.bus_id);
         let is_it = |object: &Object| match &object.attributes {
-            Attributes::Pci(pci) => pci.bus_id().to_string() == device.bus_id,
+            Attributes::Pci(pci) => wanted == Some(pci.bus_id()),
             _ => false,
         };
         let place = self.description.objects.iter().position(is_it);
