@@ -46,9 +46,13 @@ static IS_CHILD: AtomicBool = AtomicBool::new(false);
 /// Calls a function that takes a lock which a child needs too.
 pub(crate) fn locking<R>(call: impl FnOnce() -> R) -> R {
     let is_child = IS_CHILD.load(Ordering::Relaxed);
-    let _held = (!is_child).then(|| LOCKED.read());
+    let _held = (!is_child).then(|| LOCKED.try_read_for(PATIENCE));
     call()
 }
+
+/// How long `LOCKED` is waited for. It is held for moments; if a thread had it when the program itself forked, it is
+/// held for ever in the program's child, which goes on without.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Most time that hwloc may take for a file.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
@@ -288,7 +292,7 @@ fn fork() -> Result<Option<Pid>, Errno> {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
     }
-    let held = LOCKED.write();
+    let held = LOCKED.try_write_for(PATIENCE);
     // SAFETY: the C library's `fork` makes its own locks, those of the heap too, usable in the child, and
     // `LOCKED` that of hwloc. Should another lock be held for ever, the parent ends the child after its
     // limit. The child ends by `_exit`.
@@ -300,8 +304,6 @@ fn fork() -> Result<Option<Pid>, Errno> {
         IS_CHILD.store(true, Ordering::Relaxed);
     } else {
         drop(held);
-    }
-    if child != 0 {
         // SAFETY: `before` was filled above.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), std::ptr::null_mut()) };
     }
