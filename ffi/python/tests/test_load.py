@@ -202,10 +202,10 @@ time.sleep({after})
 child = os.fork()
 if child == 0:
     faulthandler.dump_traceback_later(20, exit=True)
-    os._exit(0 if len(topobroker.load().pus) > 0 else 1)
+    raise SystemExit(len(topobroker.load().pus) == 0)
 status = os.waitpid(child, 0)[1]
 [it.join() for it in threads]
-os._exit(status != 0)
+raise SystemExit(status != 0)
 """
     environment = {**quiet_environment, "PATH": discoverer, "TOPOBROKER_LOAD_KEEPS": "0", "HWLOC_NOBODY": f"forks {after}"}
     ran = subprocess.run([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
