@@ -37,7 +37,7 @@ for address in usual anywhere 0x550000000000 0x3fff00000000; do
         check "ranks of a job" "$(topobroker job show pages | grep -c '^rank [01] bound')" 2
         check "a rank's PUs" "$(topobroker job exec pages --rank 1 -- sh -c 'grep Cpus_allowed_list /proc/self/status | cut -f2')" 1
         topobroker job remove pages
-        for change in "seek=200" "seek=$((size / 2))" "seek=$((size - 1))"; do
+        for change in "seek=200" "seek=$((size / 2))" "seek=$((size - 2))"; do
             cp "$file" damaged
             chmod 600 damaged
             printf '\377\376' | dd of=damaged bs=1 conv=notrunc "$change" 2>/dev/null

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use topobroker_layout::header::{Header, mark_ready};
 use topobroker_reader::Keys;
-use topobroker_tests::segments::{Published, adopter_file, topobroker, topobroker_file};
+use topobroker_tests::segments::{Published, adopter_file, shell, topobroker, topobroker_file};
 
 fn error(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -22,12 +22,6 @@ fn ends_with(code: i32, command: &mut Command) -> String {
     let text = error(&output);
     assert_eq!(output.status.code(), Some(code), "{command:?}: {text}");
     text
-}
-
-fn shell(script: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", script]).arg(topobroker_file());
-    command
 }
 
 /// A file in shared memory, removed when this is dropped.

@@ -7,11 +7,11 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use topobroker_tests::segments::{topobroker, topobroker_file};
+use topobroker_tests::segments::{self, topobroker};
 
+/// A script in whose environment nothing is published.
 fn shell(script: &str) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", script]).arg(topobroker_file());
+    let mut command = segments::shell(script);
     command.env_remove("TOPOBROKER_FILE").env("TOPOBROKER_RUN", "/nonexistent");
     command
 }

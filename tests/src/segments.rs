@@ -94,6 +94,13 @@ pub fn topobroker_file() -> String {
     built("topobroker_for_tests").to_str().unwrap().to_owned()
 }
 
+/// A script of the shell, in which `$0` is the `topobroker` program.
+pub fn shell(script: &str) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", script]).arg(topobroker_file());
+    command
+}
+
 /// The `topobroker` program.
 pub fn topobroker() -> Command {
     Command::new(topobroker_file())

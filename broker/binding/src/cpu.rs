@@ -99,8 +99,8 @@ pub fn last_location(target: Target) -> Result<Set, BindError> {
     Ok(pus)
 }
 
-/// The 39th field of a `stat` file. The second one is a name in parentheses, which may have spaces
-/// parentheses, and bytes that are no text.
+/// The 39th field of a `stat` file. The second one is a name in parentheses, which may have spaces,
+/// parentheses, and bytes that are not UTF-8.
 fn last_pu(stat: &str) -> Option<u32> {
     let (_, after_name) = stat.rsplit_once(')')?;
     after_name.split_ascii_whitespace().nth(39 - 3)?.parse().ok()

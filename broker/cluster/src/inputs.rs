@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use topobroker::description::describe;
 use topobroker::file_bytes::{FileBytes, Owners};
-use topobroker::hwloc::{self, Input, LoadOptions, Plugins, import_archives};
+use topobroker::hwloc::{self, ImportError, Input, LoadOptions, Plugins, import_archives};
 use topobroker_layout::description::Description;
-use topobroker_layout::encode::to_bytes;
+use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_layout::header::{Header, Kind, MAGIC, MAX_CLUSTER_LEN};
 use topobroker_reader::Archive;
 use topobroker_reader::cluster::Cluster;
@@ -78,24 +78,26 @@ const MOST_IN_BATCH: usize = 4 << 20;
 
 /// Prepares the nodes of some files. Those that are XML are read by one child process.
 fn prepare_batch(files: &[NodeFile]) -> Vec<Result<Vec<PreparedNode>, ClusterError>> {
-    let read: Vec<_> = files.iter().map(read).collect();
-    let texts = read.iter().flatten().filter_map(|it| match it {
-        FileRead::Xml(text) => Some(text.clone()),
-        FileRead::Nodes(_) => None,
-    });
-    let texts: Vec<(String, String)> = texts.collect();
-    let mut archives = import_archives(&texts, &LoadOptions::default()).into_iter();
-    let prepared = files.iter().zip(read).map(|(node, read)| match read? {
-        FileRead::Nodes(nodes) => Ok(nodes),
-        FileRead::Xml((input, _)) => {
-            let archive = archives.next();
-            let archive = archive.ok_or_else(|| ClusterError::NotText { input: input.clone() })?;
-            let archive =
-                archive.map_err(|source| ClusterError::Import { input: input.clone(), source })?;
-            PreparedNode::of_archive(archive, node.name.as_deref(), &input).map(|it| vec![it])
+    let mut prepared = Vec::with_capacity(files.len());
+    let (mut places, mut texts) = (Vec::new(), Vec::new());
+    for (place, node) in files.iter().enumerate() {
+        prepared.push(read(node).map(|read| match read {
+            FileRead::Nodes(nodes) => nodes,
+            FileRead::Xml(text) => {
+                places.push(place);
+                texts.push((node.file.display().to_string(), text));
+                Vec::new()
+            }
+        }));
+    }
+    for (place, archive) in places.into_iter().zip(import_archives(texts, &LoadOptions::default()))
+    {
+        if let (Some(node), Some(prepared)) = (files.get(place), prepared.get_mut(place)) {
+            *prepared = node_of(archive, node.name.as_deref(), &node.file.display().to_string())
+                .map(|node| vec![node]);
         }
-    });
-    prepared.collect()
+    }
+    prepared
 }
 
 /// Reads a file and prepares its nodes: one, or all of another cluster.
@@ -104,9 +106,10 @@ fn prepare_batch(files: &[NodeFile]) -> Vec<Result<Vec<PreparedNode>, ClusterErr
 ///
 /// [`ClusterError`], with the file.
 pub fn prepare(node: &NodeFile) -> Result<Vec<PreparedNode>, ClusterError> {
+    let input = node.file.display().to_string();
     match read(node)? {
         FileRead::Nodes(nodes) => Ok(nodes),
-        FileRead::Xml((input, text)) => {
+        FileRead::Xml(text) => {
             PreparedNode::of_xml(text.into_bytes(), node.name.as_deref(), &input).map(|it| vec![it])
         }
     }
@@ -115,8 +118,7 @@ pub fn prepare(node: &NodeFile) -> Result<Vec<PreparedNode>, ClusterError> {
 /// What is in a file.
 enum FileRead {
     Nodes(Vec<PreparedNode>),
-    /// XML, behind the name of the file.
-    Xml((String, String)),
+    Xml(String),
 }
 
 fn read(node: &NodeFile) -> Result<FileRead, ClusterError> {
@@ -132,15 +134,24 @@ fn read(node: &NodeFile) -> Result<FileRead, ClusterError> {
         return nodes.map(FileRead::Nodes);
     }
     let text = bytes.text().map_err(|_| ClusterError::NotText { input: input.clone() })?;
-    match text.contains("<topologydiff") {
-        true => of_differences(text, node, &input).map(|it| FileRead::Nodes(vec![it])),
+    let node = match text.contains("<topologydiff") {
+        true => of_differences(text, node, &input),
         // Large ones alone: all that wait for a child are in memory.
-        false if text.len() > MOST_IN_BATCH => {
-            let node = PreparedNode::of_xml(bytes.to_vec(), name, &input);
-            node.map(|it| FileRead::Nodes(vec![it]))
-        }
-        false => Ok(FileRead::Xml((input, text.to_owned()))),
-    }
+        false if text.len() > MOST_IN_BATCH => PreparedNode::of_xml(bytes.to_vec(), name, &input),
+        false => return Ok(FileRead::Xml(text.to_owned())),
+    };
+    node.map(|node| FileRead::Nodes(vec![node]))
+}
+
+/// The node of an archive that was imported.
+fn node_of(
+    archive: Result<AlignedVec, ImportError>,
+    name: Option<&str>,
+    input: &str,
+) -> Result<PreparedNode, ClusterError> {
+    let archive =
+        archive.map_err(|source| ClusterError::Import { input: input.to_owned(), source })?;
+    PreparedNode::of_archive(archive, name, input)
 }
 
 /// A node of which `hwloc-compress-dir` has kept what differs from another node in its folder.

@@ -36,36 +36,28 @@ pub(super) fn say(message: &str) {
 /// nowhere left to report it.
 pub(super) fn complain(message: &str) {
     let start = if IS_LINE_SHOWN.load(Ordering::Relaxed) { "\r\u{1b}[K" } else { "" };
-    let _ = writeln!(io::stderr(), "{start}topobroker: {}", harmless(message));
+    let _ = writeln!(io::stderr(), "{start}topobroker: {}", harmless(message, |_| None));
 }
 
 /// A text with the escape of each control character in its place: names and messages of others may
-/// have sequences that a terminal obeys.
-fn harmless(text: &str) -> Cow<'_, str> {
+/// have sequences that a terminal obeys. `kept` is the length of a sequence at the start of a text that stays.
+fn harmless(text: &str, kept: impl Fn(&str) -> Option<usize>) -> Cow<'_, str> {
     let is_harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
     if !text.contains(is_harmful) {
         return text.into();
     }
     let mut harmless = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(is_harmful) {
-        let (before, from) = rest.split_at(at);
-        harmless.push_str(before);
-        let length = color::sequence_length(from).filter(|_| color::is_on());
-        let mut letters = from.chars();
-        match (length, letters.next()) {
-            (Some(length), _) => {
-                let (sequence, behind) = from.split_at(length);
-                harmless.push_str(sequence);
-                rest = behind;
-            }
-            (None, letter) => {
-                harmless.extend(letter.into_iter().flat_map(char::escape_default));
-                rest = letters.as_str();
-            }
+    while let Some(letter) = rest.chars().next() {
+        let length = if is_harmful(letter) { kept(rest) } else { Some(letter.len_utf8()) };
+        let (start, behind) = rest.split_at(length.unwrap_or(letter.len_utf8()));
+        match length {
+            Some(_) => harmless.push_str(start),
+            None => harmless.extend(letter.escape_default()),
         }
+        rest = behind;
     }
-    (harmless + rest).into()
+    harmless.into()
 }
 
 /// A name of others without what would end the line or steer a terminal.
@@ -79,7 +71,8 @@ pub(super) fn in_line(name: &str) -> Cow<'_, str> {
 /// Prints text to standard output, without what a terminal would obey but colours. If the reader has gone away, the error is
 /// that of a broken pipe. XML and keys are not printed but written, byte for byte.
 pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
-    write(None, harmless(text).as_bytes(), false)
+    let color = |text: &str| color::sequence_length(text).filter(|_| color::is_on());
+    write(None, harmless(text, color).as_bytes(), false)
 }
 
 /// Whether a file's name is that of standard output: `-`, `-.svg` and the like, as in lstopo, and the names that the
@@ -140,8 +133,13 @@ mod tests {
     #[test]
     fn control_characters_of_a_message_do_not_reach_the_terminal() {
         assert_eq!(
-            harmless("n1: \u{1b}[31mred\r\u{9b}2J\tü\n"),
+            harmless("n1: \u{1b}[31mred\r\u{9b}2J\tü\n", |_| None),
             "n1: \\u{1b}[31mred\\r\\u{9b}2J\tü\n"
+        );
+        // Colours stay on standard output, and what hides a text does not.
+        assert_eq!(
+            harmless("\u{1b}[1;31mred\u{1b}[0m\u{1b}[8mhidden", color::sequence_length),
+            "\u{1b}[1;31mred\u{1b}[0m\\u{1b}[8mhidden"
         );
         assert_eq!(in_line("X\n\u{1b}Y"), "X??Y");
     }

@@ -108,8 +108,8 @@ impl How {
     }
 
     /// Captures a topology, catches signals, and publishes it. `keep` says whether the segment outlives this process.
-    /// Until the input is read, signals end this process as usual: it may be a pipe that nobody writes to. From then on none
-    /// ends it while something is published that nobody withdraws.
+    /// Signals are caught only when the input has been read, because reading may block for ever. From then on a signal
+    /// ends this process only after the segment is withdrawn.
     pub(super) fn publish(&self, keep: bool) -> anyhow::Result<(Publication, Signals)> {
         let store = match (self.store, &self.folder) {
             (StoreName::Shm | StoreName::File, Some(folder)) => Store::Folder(folder.clone()),

@@ -75,12 +75,12 @@ pub(crate) fn in_child<T>(
     work: impl Fn(T) -> Result<Vec<u8>, Box<dyn Error>>,
 ) -> Result<Vec<u8>, ChildError> {
     let answers = each_in_child(vec![(input.clone(), item)], limit, work);
-    let none = || ChildError::Crashed { input, how: "it gave no answer".to_owned() };
+    let none = || Failure::Crashed(NO_ANSWER.to_owned()).of(input, limit);
     answers.into_iter().next().unwrap_or_else(|| Err(none()))
 }
 
-/// [`in_child`] for several items, each with its name, in one child after the other: starting one takes longer than
-/// reading a small file. With what follows an item that ends its child, another child goes on.
+/// [`in_child`] for several items, each with its name, by one child, because starting one takes longer than reading a
+/// small file. If an item ends the child, another child continues with the next item.
 pub(crate) fn each_in_child<T>(
     items: Vec<(String, T)>,
     limit: Duration,
@@ -89,14 +89,11 @@ pub(crate) fn each_in_child<T>(
     let mut answers = Vec::with_capacity(items.len());
     let mut left = items;
     while !left.is_empty() {
-        let names: Vec<String> = left.iter().map(|(name, _)| name.clone()).collect();
         let (found, failure) = answered(&mut left, limit, &work);
         answers.extend(found);
         if let Some(failure) = failure {
-            let at = names.len() - left.len();
-            let input = names.get(at).cloned().unwrap_or_default();
+            let (input, _) = left.remove(0);
             answers.push(Err(failure.of(input, limit)));
-            left.drain(..left.len().min(1));
         }
     }
     answers
@@ -113,6 +110,8 @@ enum Failure {
 
 /// Most bytes of an answer: more than any archive has.
 const MOST: usize = 1 << 26;
+
+const NO_ANSWER: &str = "it gave no answer";
 
 impl Failure {
     fn of(self, input: String, limit: Duration) -> ChildError {
@@ -169,11 +168,11 @@ fn answered<T>(
     // A child that has closed the pipe ends by itself, unless somebody has taken it over.
     let is_ending = failure.is_none() && !items.is_empty();
     let how = end(child, if is_ending { Duration::from_secs(1) } else { Duration::ZERO });
-    let unanswered = || {
-        let how = how.err().unwrap_or_else(|| "it gave no answer".to_owned());
-        (!items.is_empty()).then_some(Failure::Crashed(how))
-    };
-    (found, failure.or_else(unanswered))
+    if items.is_empty() {
+        return (found, None);
+    }
+    let unanswered = || Failure::Crashed(how.err().unwrap_or_else(|| NO_ANSWER.to_owned()));
+    (found, Some(failure.unwrap_or_else(unanswered)))
 }
 
 /// Writes what was made, or why nothing was.
@@ -245,9 +244,9 @@ fn read_answers(
     }
 }
 
-/// Waits some time for the end of a child, and ends it then. `Err` says how it ended if not well. A program that waits
-/// for all of its children, or ignores their ends, may have been told instead: then nobody knows, and its number may be
-/// that of another process.
+/// Waits some time for a child to end, then kills it. `Err` says how it ended if not well. If the program itself waits for
+/// all of its children, or ignores SIGCHLD, it may have learned that instead. How the child ended is then unknown, and
+/// its pid may belong to another process, which is not killed.
 fn end(child: Pid, patience: Duration) -> Result<(), String> {
     let until = Instant::now() + patience;
     let mut status = 0;

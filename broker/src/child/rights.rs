@@ -61,39 +61,30 @@ fn memory() -> Option<u64> {
     Some(size.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
-/// Closes all descriptors but that of the answer and standard error, to which hwloc writes warnings.
+/// Closes all descriptors but 2, to which hwloc writes warnings, and that of the answer, which is a higher one.
 fn close_all_but(answer: RawFd) {
-    const STANDARD_ERROR: RawFd = 2;
-    let mut kept = [STANDARD_ERROR, answer];
-    kept.sort_unstable();
-    let mut first: RawFd = 0;
-    let close = |first: RawFd, last: u32| {
-        let Ok(first) = u32::try_from(first) else { return };
-        if first > last {
-            return;
+    let answer = answer.cast_unsigned();
+    for (first, last) in [(0, 1), (3, answer - 1), (answer + 1, u32::MAX)] {
+        if first <= last {
+            close_range(first, last);
         }
-        // SAFETY: this process, a fork, uses none of these descriptors any more, and their owners in it
-        // are never dropped: it ends by `_exit`.
-        let result = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
-        // Before Linux 5.9.
-        if result != 0 {
-            let names = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
-            let numbers = names.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
-            // The list itself is closed when it is whole.
-            let numbers: Vec<u32> = numbers.filter(|it| (first..=last).contains(it)).collect();
-            for number in numbers {
-                // SAFETY: as above.
-                unsafe { libc::close(number.cast_signed()) };
-            }
-        }
-    };
-    for kept in kept {
-        if kept > first {
-            close(first, (kept - 1).cast_unsigned());
-        }
-        first = first.max(kept + 1);
     }
-    close(first, u32::MAX);
+}
+
+fn close_range(first: u32, last: u32) {
+    // SAFETY: the child no longer uses these descriptors, and it ends by `_exit`, so that no owner closes them again.
+    if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == 0 {
+        return;
+    }
+    // Before Linux 5.9.
+    let names = std::fs::read_dir("/proc/self/fd").into_iter().flatten().flatten();
+    let numbers = names.filter_map(|it| it.file_name().to_str()?.parse::<u32>().ok());
+    // The list itself is closed when it is whole.
+    let numbers: Vec<u32> = numbers.filter(|it| (first..=last).contains(it)).collect();
+    for number in numbers {
+        // SAFETY: as above.
+        unsafe { libc::close(number.cast_signed()) };
+    }
 }
 
 /// Takes the user and group `nobody`, and no others.

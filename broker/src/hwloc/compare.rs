@@ -5,7 +5,6 @@ use super::import::{ImportError, import_changed, in_fork};
 use super::load::{Input, LoadOptions, prepare};
 use crate::child::{LIMIT, in_child};
 use quick_xml::events::Event;
-use std::error::Error;
 use topobroker_layout::description::Description;
 
 /// What differs between two topologies.
@@ -66,10 +65,10 @@ pub fn compare(one: &Input, other: &Input, name: &str) -> Result<Compared, Impor
 #[doc(alias = "hwloc_topology_diff_apply")]
 pub fn patch(xml: &Input, differences: &str, reverse: bool) -> Result<Description, ImportError> {
     import_changed(xml, &whole(), |topology| {
-        let said = |error: &dyn Error| format!("{}: {error}", xml.name());
         let difference = Difference::read(differences)
             .map_err(|error| format!("hwloc cannot read the differences: {error}"))?;
-        Ok(difference.apply(topology, reverse).map_err(|error| said(&error))?)
+        let applied = difference.apply(topology, reverse);
+        Ok(applied.map_err(|error| format!("{}: {error}", xml.name()))?)
     })
 }
 

@@ -28,13 +28,13 @@ pub enum ImportError {
     /// The process that reads XML has no answer.
     #[error(transparent)]
     Child(#[from] ChildError),
-    /// The process that reads XML has answered with something else than a topology.
-    #[error("{input}: hwloc made of it what is no topology")]
+    /// The process that reads XML has answered with an invalid archive.
+    #[error("{input}: the archive that was made of it is invalid")]
     Archive { input: String, source: OpenError },
 }
 
 /// Loads a topology and captures it. hwloc reads XML in a child process with few rights and a limit of memory and
-/// time ([`crate::child`]), because a file that was damaged, or made for it, ends the process that reads it.
+/// time ([`crate::child`]), because a damaged or hostile file can crash hwloc.
 ///
 /// ```
 /// use topobroker::hwloc::{Input, LoadOptions, import};
@@ -78,35 +78,34 @@ pub(super) fn import_changed(
     Ok(description)
 }
 
-/// Imports several XML texts, each with its name, as archives without facts of devices. A child process reads several
-/// of them, one after the other; one that ends it costs no other one.
+/// Imports several XML texts, each with its name, as archives. A child process reads them one after the other; a text
+/// that crashes hwloc costs no other one. Devices have no facts: the texts are of other machines.
 pub fn import_archives(
-    texts: &[(String, String)],
+    texts: Vec<(String, String)>,
     options: &LoadOptions,
 ) -> Vec<Result<AlignedVec, ImportError>> {
-    let inputs: Vec<Input> = texts.iter().map(|(_, text)| Input::XmlText(text.clone())).collect();
-    let mut archives: Vec<Option<Result<AlignedVec, ImportError>>> = Vec::new();
+    let texts = texts.into_iter().map(|(name, text)| (name, Input::XmlText(text)));
+    let texts: Vec<(String, Input)> = texts.collect();
     let mut items = Vec::new();
-    for ((name, _), input) in texts.iter().zip(&inputs) {
+    let mut refused = Vec::new();
+    for (name, input) in &texts {
         match prepare(input, options) {
             Ok(prepared) => {
-                items.push((name.clone(), (name.clone(), prepared)));
-                archives.push(None);
+                items.push((name.clone(), (name, prepared)));
+                refused.push(None);
             }
-            Err(error) => archives.push(Some(Err(error.into()))),
+            Err(error) => refused.push(Some(error)),
         }
     }
     // They are destroyed, so that the next one takes the same memory.
     let work =
-        |(name, mut prepared): (String, Prepared<'_>)| archived(&name, &mut prepared, |_| Ok(()));
+        |(name, mut prepared): (&String, Prepared<'_>)| archived(name, &mut prepared, |_| Ok(()));
     let mut answers = each_in_child(items, LIMIT, work).into_iter();
-    let archive = |archive: Option<_>| {
-        archive.or_else(|| {
-            let answer = answers.next()?;
-            Some(answer.map(|bytes| aligned(&bytes)).map_err(ImportError::from))
-        })
+    let archive = |refused: Option<HwlocLoadError>| match refused {
+        Some(error) => Some(Err(error.into())),
+        None => answers.next().map(|it| it.map(|bytes| aligned(&bytes)).map_err(ImportError::from)),
     };
-    archives.into_iter().filter_map(archive).collect()
+    refused.into_iter().filter_map(archive).collect()
 }
 
 /// In a child process: the archive of what hwloc loads and `change` changes.

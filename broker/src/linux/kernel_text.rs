@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::Path;
+use topobroker_process::{FilePath, file_within};
 
 /// The text of a file of `/proc`. A process may be called anything, and the kernel cuts long names in the middle of a
 /// letter: bytes that are not UTF-8 become replacement characters, and all else can be read.
@@ -16,5 +17,5 @@ use std::path::Path;
 ///
 /// The error of reading.
 pub fn kernel_text(file: impl AsRef<Path>) -> io::Result<String> {
-    std::fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    Ok(file_within(u64::MAX, &FilePath::from(file.as_ref()))?)
 }

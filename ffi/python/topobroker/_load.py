@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import os
 import select
-import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Optional
@@ -125,10 +124,13 @@ def _answer(program: str) -> str:
         while theirs:
             os.close(theirs.pop())
         end = time.monotonic() + _LONGEST
+        is_read = False
         try:
             said = _read(ours, end)
+            is_read = True
         finally:
-            status = _ended(child, end)
+            # What else it prints is of no use.
+            status = _ended(child, end if is_read else 0.0)
     finally:
         for pipe in (*ours, *theirs):
             os.close(pipe)
@@ -139,14 +141,13 @@ def _answer(program: str) -> str:
 
 
 def _ended(child: int, end: float) -> int:
-    """How a child has ended. One that has closed its output and does not end is killed; of one that is still being read, what
-    it prints is of no use any more."""
+    """How a child has ended. It is killed if it still runs at the time `end`."""
     try:
         while True:
             found, status = os.waitpid(child, os.WNOHANG)
             if found:
                 return status
-            if time.monotonic() >= end or sys.exc_info()[0] is not None:
+            if time.monotonic() >= end:
                 os.kill(child, _SIGKILL)
                 return os.waitpid(child, 0)[1]
             time.sleep(0.001)

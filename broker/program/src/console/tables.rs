@@ -3,6 +3,7 @@
 use super::Console;
 use super::style::Indexes;
 use crate::output::in_line;
+use topobroker::table::MOST_WIDTH;
 use topobroker_reader::{
     Attributes, Distances, Initiator, MemoryAttribute, Object, ObjectType, Set, Topology,
 };
@@ -14,9 +15,6 @@ const BANDWIDTH: u64 = 1 << 3;
 
 /// Ids of the predefined memory attributes, in the order in which hwloc's programs print them.
 const KNOWN_ATTRIBUTES: [usize; 8] = [0, 1, 2, 4, 5, 3, 6, 7];
-
-/// Most letters that a cell of a matrix is padded to.
-const MOST_WIDTH: usize = 100;
 
 impl Console {
     pub(super) fn distances(&mut self, topology: Topology<'_>) {

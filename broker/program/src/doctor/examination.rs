@@ -231,8 +231,7 @@ fn slurm() -> Option<Answer> {
     let configured = std::env::var_os("SLURM_CONF").map(PathBuf::from);
     let file = configured.unwrap_or_else(|| PathBuf::from("/etc/slurm/slurm.conf"));
     let folder = file.parent().filter(|_| file.exists())?;
-    let text = |file: PathBuf| file.to_str().map(|file| Root::of_this_node().text(file));
-    let text = |file| text(file)?.ok().flatten();
+    let text = |file: PathBuf| Root::of_this_node().text(file.to_str()?).ok()?;
     let mut stack = text(folder.join("plugstack.conf")).unwrap_or_default();
     for entry in std::fs::read_dir(folder.join("plugstack.conf.d")).into_iter().flatten().flatten()
     {

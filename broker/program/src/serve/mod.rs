@@ -56,7 +56,7 @@ pub(super) struct Serve {
 
 impl Serve {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
-        // Until it is read, a signal may end this process: an input may be a pipe that nobody writes to.
+        // Signals are caught only when the input has been read, because reading may block for ever.
         let mut watched = Watched::new(&self.what.input);
         let first = self.what.capture()?;
         let signals = Signals::catch_for_daemon().context("signals")?;
@@ -115,6 +115,7 @@ impl Serving<'_> {
         let (sender, signalled) = channel();
         let is_reading = Arc::clone(&self.is_reading);
         std::thread::spawn(move || {
+            // It ends with this process.
             let mut is_ending = false;
             loop {
                 for signal in signals.wait_any() {
