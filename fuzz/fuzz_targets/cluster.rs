@@ -12,8 +12,8 @@ fuzz_target!(|data: &[u8]| {
         let _ = fields.values(data, "node", |_| Some("text".into()));
     }
     let (whole, sealed) = topobroker_fuzz::clusters(data);
-    for file in [&whole, &sealed] {
-        let Ok(cluster) = Cluster::open(file) else { continue };
+    for (file, is_trusted) in [(&whole, false), (&sealed, false), (&whole, true), (&sealed, true)] {
+        let Ok(cluster) = Cluster::open_certified(file, is_trusted) else { continue };
         for class in (0..=cluster.class_count()).filter_map(|it| u16::try_from(it).ok()) {
             let _ = cluster.class_bytes(class);
         }

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use topobroker::hwloc::capture;
 use topobroker::hwloc::{Input, LoadOptions, load};
 use topobroker_cluster::{ClusterBuilder, GroupId, Like, SwitchTree};
+use topobroker_layout::RULES;
 use topobroker_layout::cluster::blocks::{BLOCK, Records, Texts};
 use topobroker_layout::cluster::head::{HEAD_LEN, Head, Part};
 use topobroker_layout::cluster::nodes::ClassRow;
@@ -249,6 +250,24 @@ pub fn archive(data: &[u8]) -> Option<AlignedVec> {
         None => Some(aligned(rest)),
         Some(archive) => Some(patched(archive, rest)),
     }
+}
+
+/// A segment whose header says that its archive was checked, which it was not, and a job over it. The first byte picks
+/// a machine with devices, that of the job, or a real archive; the other bytes patch it.
+pub fn certified(data: &[u8]) -> Option<(AlignedVec, &'static AlignedVec)> {
+    let (&pick, rest) = data.split_first()?;
+    let pick = usize::from(pick) % (ARCHIVES.len() + 2);
+    let archive = match pick.checked_sub(2) {
+        Some(pick) => patched(&ARCHIVES[pick], rest),
+        None if pick == 0 => patched(&MACHINE, rest),
+        None => patched(&aligned(&JOB.0[HEADER_LEN..]), rest),
+    };
+    let mut segment = aligned(&vec![0; segment_len(archive.len())]);
+    let header = Header::read(&JOB.0).expect("a kept topology");
+    let header = Header { certificate: RULES, ..header };
+    header.write(&archive, &mut segment).expect("as long as it says");
+    mark_ready(&mut segment);
+    Some((segment, &JOB.1))
 }
 
 fn aligned(bytes: &[u8]) -> AlignedVec {

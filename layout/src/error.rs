@@ -18,7 +18,7 @@ pub enum HeaderError {
     Magic { found: [u8; 8] },
     /// The major version of the format is not the one that this reader knows.
     #[error("format version {}.{}, expected {expected}.x: reader and broker are too far apart", found.0, found.1)]
-    Version { found: (u16, u16), expected: u16 },
+    Version { found: (u32, u32), expected: u32 },
     /// The state word says that the publisher has not finished.
     #[error("state word {found:#x}: half-written, its publisher has not finished")]
     NotReady { found: u32 },

@@ -8,12 +8,12 @@ use alloc::string::String;
 pub const MAGIC: [u8; 8] = *b"TOPOBRKR";
 
 /// Major version of the format. Readers refuse any other.
-pub const VERSION_MAJOR: u16 = 1;
+pub const VERSION_MAJOR: u32 = 1;
 
 /// Minor version of the format. Readers accept any. A new minor version may only give a meaning to
 /// bytes of the header that were zero. It cannot change the archive, because rkyv finds the root of
 /// an archive by the size of its structure.
-pub const VERSION_MINOR: u16 = 0;
+pub const VERSION_MINOR: u32 = 0;
 
 /// Number of bytes of the header. The archive follows it.
 pub const HEADER_LEN: usize = 160;
@@ -84,7 +84,7 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Format version.
-    pub version: (u16, u16),
+    pub version: (u32, u32),
     /// What the segment holds.
     pub kind: Kind,
     /// Whose resources it describes.
@@ -115,10 +115,15 @@ pub struct Header {
     /// Version of the hwloc that captured the topology, as `hwloc_get_api_version` returns it, such
     /// as 0x00020900.
     pub hwloc_version: u32,
+    /// Version of the rules by which the publisher has checked the archive
+    /// ([`RULES`](crate::RULES)); 0 if it has not.
+    pub certificate: u32,
 }
 
 const STATE_AT: usize = 12;
-const CHECKSUM_AT: usize = 64;
+const CHECKSUM_AT: usize = 16;
+/// Where the bytes begin that the checksum covers. Those in front of it have one right value each.
+const COVERED_AT: usize = 24;
 
 impl Header {
     /// Reads the header at the start of `segment`. This checks only the form of the fields.
@@ -137,7 +142,7 @@ impl Header {
         if magic != MAGIC {
             return Err(HeaderError::Magic { found: magic });
         }
-        let version = (u16::from_le_bytes(fields.at(8)), u16::from_le_bytes(fields.at(10)));
+        let version = (fields.u32(8), fields.u32(24));
         if version.0 != VERSION_MAJOR {
             return Err(HeaderError::Version { found: version, expected: VERSION_MAJOR });
         }
@@ -145,33 +150,33 @@ impl Header {
         if state != STATE_READY {
             return Err(HeaderError::NotReady { found: state });
         }
-        let archive_at = fields.u64(40);
+        let archive_at = fields.u64(56);
         if archive_at != HEADER_LEN as u64 {
             return Err(HeaderError::ArchiveOffset {
                 found: archive_at,
                 expected: HEADER_LEN as u64,
             });
         }
-        let size = fields.u64(32);
-        let kind = Kind::from_raw(fields.u32(16));
+        let size = fields.u64(48);
+        let kind = Kind::from_raw(fields.u32(28));
         let limit = if kind == Some(Kind::Cluster) { MAX_CLUSTER_LEN } else { MAX_SEGMENT_LEN };
         if size > limit {
             return Err(HeaderError::TooLong { found: size, limit });
         }
-        let archive_len = fields.u64(48);
+        let archive_len = fields.u64(64);
         if archive_at.checked_add(archive_len) != Some(size) {
             return Err(HeaderError::ArchiveLength { archive: archive_len, segment: size });
         }
         Ok(Self {
             version,
-            kind: kind.ok_or(HeaderError::Kind { found: fields.u32(16) })?,
-            scope: Scope::from_raw(fields.u32(20))
-                .ok_or(HeaderError::Scope { found: fields.u32(20) })?,
-            address: fields.u64(24),
+            kind: kind.ok_or(HeaderError::Kind { found: fields.u32(28) })?,
+            scope: Scope::from_raw(fields.u32(32))
+                .ok_or(HeaderError::Scope { found: fields.u32(32) })?,
+            address: fields.u64(40),
             size,
-            source: Source::from_raw(fields.u32(56))
-                .ok_or(HeaderError::Source { found: fields.u32(56) })?,
-            hwloc_version: fields.u32(60),
+            source: Source::from_raw(fields.u32(36))
+                .ok_or(HeaderError::Source { found: fields.u32(36) })?,
+            hwloc_version: fields.u32(140),
             checksum: fields.u64(CHECKSUM_AT),
             segment_id: fields.at(72),
             generation: fields.u64(88),
@@ -180,6 +185,7 @@ impl Header {
             created: fields.u64(120),
             publisher_pid: fields.u32(128),
             pid_namespace: fields.u32(132),
+            certificate: fields.u32(136),
         })
     }
 
@@ -204,13 +210,13 @@ impl Header {
             return Err(HeaderError::Length { found, expected });
         }
         body.copy_from_slice(archive);
-        *head = self.sealed(expected, archive);
+        *head = self.unsealed(expected);
+        seal(out);
         Ok(())
     }
 
-    /// The header of a segment of `size` bytes. Its checksum covers the header and `checked`: the
-    /// archive, or the first page of a cluster. The state word is zero.
-    pub(crate) fn sealed(&self, size: u64, checked: &[u8]) -> [u8; HEADER_LEN] {
+    /// The header of a segment of `size` bytes, without checksum. The state word is zero.
+    pub(crate) fn unsealed(&self, size: u64) -> [u8; HEADER_LEN] {
         let mut head = [0; HEADER_LEN];
         let mut put = |at: usize, bytes: &[u8]| {
             if let Some(field) = head.get_mut(at..at + bytes.len()) {
@@ -219,15 +225,14 @@ impl Header {
         };
         put(0, &MAGIC);
         put(8, &self.version.0.to_le_bytes());
-        put(10, &self.version.1.to_le_bytes());
-        put(16, &self.kind.raw().to_le_bytes());
-        put(20, &self.scope.raw().to_le_bytes());
-        put(24, &self.address.to_le_bytes());
-        put(32, &size.to_le_bytes());
-        put(40, &(HEADER_LEN as u64).to_le_bytes());
-        put(48, &(size.saturating_sub(HEADER_LEN as u64)).to_le_bytes());
-        put(56, &self.source.raw().to_le_bytes());
-        put(60, &self.hwloc_version.to_le_bytes());
+        put(24, &self.version.1.to_le_bytes());
+        put(28, &self.kind.raw().to_le_bytes());
+        put(32, &self.scope.raw().to_le_bytes());
+        put(36, &self.source.raw().to_le_bytes());
+        put(40, &self.address.to_le_bytes());
+        put(48, &size.to_le_bytes());
+        put(56, &(HEADER_LEN as u64).to_le_bytes());
+        put(64, &(size.saturating_sub(HEADER_LEN as u64)).to_le_bytes());
         put(72, &self.segment_id);
         put(88, &self.generation.to_le_bytes());
         put(96, &self.boot_id);
@@ -235,10 +240,8 @@ impl Header {
         put(120, &self.created.to_le_bytes());
         put(128, &self.publisher_pid.to_le_bytes());
         put(132, &self.pid_namespace.to_le_bytes());
-        let checksum = checksum(&head, checked);
-        if let Some(field) = head.get_mut(CHECKSUM_AT..CHECKSUM_AT + 8) {
-            field.copy_from_slice(&checksum.to_le_bytes());
-        }
+        put(136, &self.certificate.to_le_bytes());
+        put(140, &self.hwloc_version.to_le_bytes());
         head
     }
 
@@ -269,17 +272,19 @@ pub fn mark_ready(segment: &mut [u8]) {
     }
 }
 
-/// The checksum that a segment should have: XXH3-64 of the archive, seeded with XXH3-64 of the
-/// header with state and checksum zero.
-#[must_use]
-pub(crate) fn checksum(header: &[u8; HEADER_LEN], archive: &[u8]) -> u64 {
-    let mut fields = *header;
-    for at in (STATE_AT..STATE_AT + 4).chain(CHECKSUM_AT..CHECKSUM_AT + 8) {
-        if let Some(byte) = fields.get_mut(at) {
-            *byte = 0;
-        }
+/// Writes the checksum of a segment, or of the first page of a cluster, into its header.
+pub(crate) fn seal(segment: &mut [u8]) {
+    let checksum = checksum(segment);
+    if let Some(field) = segment.get_mut(CHECKSUM_AT..COVERED_AT) {
+        field.copy_from_slice(&checksum.to_le_bytes());
     }
-    xxhash_rust::xxh3::xxh3_64_with_seed(archive, xxhash_rust::xxh3::xxh3_64(&fields))
+}
+
+/// The checksum that a segment, or the first page of a cluster, should have: XXH3-64 of all bytes behind that of the
+/// checksum.
+#[must_use]
+pub(crate) fn checksum(segment: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(segment.get(COVERED_AT..).unwrap_or_default())
 }
 
 struct Fields<'a>(&'a [u8; HEADER_LEN]);

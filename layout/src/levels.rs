@@ -44,7 +44,7 @@ impl AttributeRows {
     #[must_use]
     #[inline]
     pub fn row(self, place: u32) -> usize {
-        (self.first + self.stride * place) as usize
+        self.first.wrapping_add(self.stride.wrapping_mul(place)) as usize
     }
 }
 

@@ -44,4 +44,5 @@ pub mod type_filter;
 mod validate;
 
 pub use error::{HeaderError, OpenError, ValidationError};
-pub use open::{open, open_archive};
+pub use open::{open, open_archive, open_certified, tree_is_sound};
+pub use validate::{Checked, RULES};

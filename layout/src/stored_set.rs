@@ -1,6 +1,6 @@
 //! A set of the archive's table, read in place.
 
-use crate::archive::ArchivedSetTable;
+use crate::archive::{ArchivedSetTable, MAX_SET_WORDS};
 
 /// One set of the table: zero words, then the stored words. After these every index is in the set
 /// if it is infinite, otherwise none is.
@@ -23,7 +23,10 @@ impl<'a> StoredWords<'a> {
         let row = row as usize;
         let first = sets.first_word.get_u32(row) as usize;
         let start = sets.start.get_u32(row) as usize;
-        let end = first + (sets.start.get_u32(row + 1) as usize).saturating_sub(start);
+        let stored = (sets.start.get_u32(row + 1) as usize).saturating_sub(start);
+        // An archive that was certified and is not sound may say more.
+        let first = first.min(MAX_SET_WORDS);
+        let end = first + stored.min(MAX_SET_WORDS - first);
         Self { sets, first, start, end, infinite: sets.infinite.get(row) != 0 }
     }
 

@@ -3,9 +3,10 @@
 use crate::index::Index;
 use crate::topology::Topology;
 use alloc::boxed::Box;
-use topobroker_layout::OpenError;
 use topobroker_layout::archive::ArchivedTopology;
 use topobroker_layout::cluster::delta::NodeValues;
+use topobroker_layout::header::Header;
+use topobroker_layout::{Checked, OpenError};
 
 /// The checked archive of a topology in memory. [`Topology`] handles borrow from it. For an adopted
 /// segment, [`Adopted`](crate::Adopted) holds one.
@@ -34,16 +35,31 @@ impl<'a> Archive<'a> {
         Ok(Self::checked(topobroker_layout::open_archive(bytes)?))
     }
 
+    /// The archive of a whole segment whose publisher is trusted, and its header: see
+    /// [`topobroker_layout::open_certified`].
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] of the first check that fails.
+    pub fn of_certified(segment: &'a [u8]) -> Result<(Header, Self), OpenError> {
+        let (header, archive, checked) = topobroker_layout::open_certified(segment, true)?;
+        Ok((header, Self::certified(archive, checked)))
+    }
+
+    /// [`Archive::checked`] of an archive that was checked so far.
+    #[inline(never)]
+    pub(crate) fn certified(archive: &'a ArchivedTopology, checked: Checked) -> Self {
+        match checked {
+            Checked::Whole => Self::checked(archive),
+            Checked::Needed => Self(Box::new(Index::of_certified(archive))),
+        }
+    }
+
     /// Wraps an archive that has been checked already. Not inlined, because the check uses the
     /// deepest stack of an adoption, and this function must not add to it.
     #[inline(never)]
     pub(crate) fn checked(archive: &'a ArchivedTopology) -> Self {
         Self(Box::new(Index::new(archive)))
-    }
-
-    /// A node of a cluster: the archive of its class, and its own values.
-    pub(crate) fn of_node(archive: &'a ArchivedTopology, values: &'a NodeValues) -> Self {
-        Self(Box::new(Index::of_node(archive, values)))
     }
 
     /// The archive of a node of a cluster: this one, which is its class, with the values of the node in
@@ -59,7 +75,7 @@ impl<'a> Archive<'a> {
     /// ```
     #[must_use]
     pub fn with_values(&self, values: &'a NodeValues) -> Self {
-        Self::of_node(self.columns(), values)
+        Self(Box::new(self.0.with_values(values)))
     }
 
     /// The columns of the archive. Those of a node of a cluster are the columns of its class.

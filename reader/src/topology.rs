@@ -1,6 +1,7 @@
 //! The handle of a topology, and facts about the topology as a whole.
 
 use crate::index::{Index, Words};
+use topobroker_layout::ValidationError;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::levels::MULTIPLE;
 use topobroker_layout::object_type::ObjectType;
@@ -52,6 +53,14 @@ impl<'a> Topology<'a> {
     /// The whole topology. If this is not the topology of a view, this one itself.
     pub(crate) fn whole(self) -> Self {
         Self { index: self.index.whole() }
+    }
+
+    /// Checks the tree, if the publisher has certified it and nobody has walked it.
+    pub(crate) fn check_tree(self) -> Result<(), ValidationError> {
+        let whole = self.index.whole();
+        let rule = "is sound, as its certificate says";
+        let unsound = ValidationError { column: "tree", row: 0, rule };
+        if whole.is_in_tree() || whole.has_sound_tree() { Ok(()) } else { Err(unsound) }
     }
 
     /// Number of objects of all kinds.

@@ -18,7 +18,7 @@ fn kept(name: &str) -> AlignedVec {
 }
 
 /// Puts the archive of a kept segment into a segment of another version.
-fn of_version(version: (u16, u16)) -> AlignedVec {
+fn of_version(version: (u32, u32)) -> AlignedVec {
     let segment = kept("topology-1.0");
     let header = Header { version, ..Header::read(&segment).unwrap() };
     let archive = &segment[HEADER_LEN..];

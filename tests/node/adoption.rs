@@ -186,9 +186,9 @@ fn a_bad_segment_of_each_kind_has_its_own_error() {
         ("half-written", |bytes| bytes[12..16].fill(0), "half-written"),
         ("flipped bit", |bytes| bytes[HEADER_LEN + 700] ^= 4, "checksum"),
         ("flipped bit in the header", |bytes| bytes[120] ^= 4, "checksum"),
-        ("unknown kind", |bytes| bytes[16] = 200, "segment kind 200"),
-        ("unknown source", |bytes| bytes[56] = 200, "source 200"),
-        ("wrong length", |bytes| bytes[48] ^= 0x10, "the lengths do not fit"),
+        ("unknown kind", |bytes| bytes[28] = 200, "segment kind 200"),
+        ("unknown source", |bytes| bytes[36] = 200, "source 200"),
+        ("wrong length", |bytes| bytes[64] ^= 0x10, "the lengths do not fit"),
     ];
     for (name, spoil, message) in cases {
         let published = usual();

@@ -142,6 +142,27 @@ fn a_container_refuses_files_in_folders_that_others_may_write() {
 }
 
 #[test]
+fn a_container_checks_what_a_publisher_that_it_does_not_know_says_to_have_checked() {
+    let Some(node) = Node::new() else { return };
+    let keys = fs::read_to_string(node.path("run/keys")).unwrap();
+    let file = keys.lines().find_map(|line| line.strip_prefix("TOPOBROKER_FILE=")).unwrap();
+    let mut segment = fs::read(file).unwrap();
+    let rule = super::certificates::break_a_rule(&mut segment);
+    fs::remove_file(file).unwrap();
+    fs::write(file, segment).unwrap();
+    let set = "set -a; . \"$1/run/keys\"; set +a";
+    // Outside, root is known to have published it.
+    let mut outside = Command::new("setpriv");
+    outside.args(OWN).args(["sh", "-c", &format!("{set}; exec \"$0\" calc -N pu all")]);
+    let output = outside.arg(node.path("topobroker")).arg(node.folder.path()).output().unwrap();
+    assert!(output.status.success() && !output.stdout.is_empty(), "{output:?}");
+    for namespaces in ["-Ur", "-Uc", "-U"] {
+        let said = node.inside(namespaces, set, &node.path("none"));
+        assert!(said.contains(&rule), "{namespaces}: {said}");
+    }
+}
+
+#[test]
 fn outside_containers_files_of_nobody_or_another_user_are_refused() {
     let Some(node) = Node::new() else { return };
     node.give("run", 65_534);

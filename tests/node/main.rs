@@ -4,6 +4,7 @@
 
 mod adoption;
 mod attacks;
+mod certificates;
 mod cgroups;
 mod changes;
 mod containers;

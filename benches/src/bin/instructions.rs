@@ -15,11 +15,13 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
+use topobroker::publish::{PublishOptions, Store, publish};
 use topobroker_benches::cluster_questions::{TIMES, TREE, questions};
 use topobroker_benches::machines;
 use topobroker_benches::queries::{Case, Pair, case, every_query};
 use topobroker_cluster::{ClusterBuilder, GroupId, Like};
-use topobroker_layout::encode::to_bytes;
+use topobroker_layout::description::Description;
+use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::Archive;
 use topobroker_reader::cluster::Cluster;
 
@@ -46,9 +48,14 @@ fn run(mut each: impl FnMut(&mut Case<'_>)) -> anyhow::Result<()> {
     ask_a_cluster(&mut each)?;
     let machine = machines::standard().into_iter().nth(1).context("the second machine")?;
     let hwloc = machine.load()?;
-    let bytes = to_bytes(&capture(&hwloc)?)?;
+    let description = capture(&hwloc)?;
+    let bytes = to_bytes(&description)?;
     let check = || Archive::open(&bytes).map_or(0, |it| u64::from(it.topology().depth()));
     each(&mut case("check of an archive", 1, check, || 0));
+    let segment = published(&description)?;
+    let open =
+        || Archive::of_certified(&segment).map_or(0, |(_, it)| u64::from(it.topology().depth()));
+    each(&mut case("opening of a certified segment", 1, open, || 0));
     Pair::with_both(&hwloc, |whole, half| {
         every_query(whole).iter_mut().for_each(&mut each);
         for mut case in every_query(half) {
@@ -57,6 +64,16 @@ fn run(mut each: impl FnMut(&mut Case<'_>)) -> anyhow::Result<()> {
             }
         }
     })
+}
+
+/// The segment that processes adopt.
+fn published(description: &Description) -> anyhow::Result<AlignedVec> {
+    let folder = tempfile::tempdir()?;
+    let store = Store::Folder(folder.path().to_owned());
+    let published = publish(description, &PublishOptions { store, ..Default::default() })?;
+    let mut segment = AlignedVec::new();
+    segment.extend_from_slice(&std::fs::read(published.keys().path().context("a file")?)?);
+    Ok(segment)
 }
 
 /// Nodes of the cluster that is asked.
@@ -74,6 +91,8 @@ fn ask_a_cluster(each: &mut impl FnMut(&mut Case<'_>)) -> anyhow::Result<()> {
     let bytes = cluster.finish()?;
     let open = || Cluster::open(&bytes).map_or(0, |it| u64::from(it.node_count()));
     each(&mut case("opening a cluster", 1, open, || 0));
+    let open = || Cluster::open_certified(&bytes, true).map_or(0, |it| u64::from(it.node_count()));
+    each(&mut case("opening a certified cluster", 1, open, || 0));
     let cluster = Cluster::open(&bytes)?;
     for question in questions(&cluster)? {
         each(&mut case(question.name, TIMES, question.ask, || 0));

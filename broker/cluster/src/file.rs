@@ -5,6 +5,7 @@ use super::error::ClusterError;
 use super::fabric::{FabricGraph, HostPorts, pack};
 use std::collections::HashMap;
 use topobroker::publish::{now, random};
+use topobroker_layout::RULES;
 use topobroker_layout::cluster::blocks::{Records, Texts};
 use topobroker_layout::cluster::delta::fit;
 use topobroker_layout::cluster::directory::{Directory, Groups, MAX_PORTS};
@@ -16,7 +17,8 @@ use topobroker_layout::header::{
     Header, Kind, MAX_CLUSTER_LEN, VERSION_MAJOR, VERSION_MINOR, mark_ready, segment_len,
 };
 use topobroker_layout::packed_texts::pack_texts;
-use topobroker_reader::{Scope, Source, cluster::GroupKind};
+use topobroker_reader::cluster::{Cluster, GroupKind};
+use topobroker_reader::{Scope, Source};
 
 /// A node with its place.
 pub(super) struct Placed {
@@ -115,6 +117,11 @@ pub(super) fn write(
     let header = header(file.len())?;
     let page = head.to_page(&header);
     file.iter_mut().zip(page).for_each(|(byte, new)| *byte = new);
+    // The header says that this was done.
+    let failed = |source| ClusterError::Cluster { input: "the new cluster".to_owned(), source };
+    let opened = Cluster::open(&file).map_err(failed)?;
+    opened.groups().map_err(failed)?;
+    opened.fabric().map_err(failed)?;
     Ok(file)
 }
 
@@ -148,6 +155,7 @@ fn plain_header() -> Header {
         boot_id: [0; 16],
         publisher_pid: 0,
         pid_namespace: 0,
+        certificate: RULES,
         publisher_start: 0,
         created: 0,
         hwloc_version: topobroker::hwloc::api_version(),

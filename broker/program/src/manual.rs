@@ -32,13 +32,15 @@ pub(super) const STATUSES: [(&str, &str); 5] = [
 ];
 
 /// Environment variables that the program reads.
-const VARIABLES: [(&str, &str); 7] = [
+const VARIABLES: [(&str, &str); 9] = [
     ("TOPOBROKER_FILE, TOPOBROKER_ADDR, TOPOBROKER_SIZE", "The keys of a published topology."),
     ("TOPOBROKER_JOB", "File of the job of this process."),
     ("TOPOBROKER_RUN", "Folder of the daemon instead of /run/topobroker."),
     ("TOPOBROKER_CLUSTER", "File of the cluster that this node is in."),
     ("TOPOBROKER_GUARD_LIBRARY", "File of the hwloc guard."),
     ("TOPOBROKER_NETWORK, TOPOBROKER_NIC, TOPOBROKER_NO_NIC", "Which NICs jobs use."),
+    ("TOPOBROKER_COPY", "If it is 1, a process copies a topology instead of mapping it."),
+    ("TOPOBROKER_CHECK", "If it is 1, a process checks again what the publisher has checked."),
     ("XDG_RUNTIME_DIR", "In its folder topobroker is what this user has published last."),
 ];
 

@@ -27,6 +27,7 @@ pub(crate) fn header_of(who: Publisher) -> Result<Header, PublishError> {
         publisher_pid: who.pid,
         publisher_start: who.start,
         pid_namespace: publisher::pid_namespace(),
+        certificate: 0,
         created: publisher::now(),
         hwloc_version: crate::hwloc::api_version(),
     })

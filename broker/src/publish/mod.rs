@@ -36,6 +36,7 @@ use legacy::Legacy;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use store::{memfd, shm};
+use topobroker_layout::RULES;
 use topobroker_layout::description::Description;
 use topobroker_layout::encode;
 use topobroker_layout::header::{Header, segment_len};
@@ -86,9 +87,10 @@ pub fn publish(
     options: &PublishOptions,
 ) -> Result<Publication, PublishError> {
     let archive = encode::to_bytes(description)?;
-    // An archive that readers would refuse is not published.
+    // An archive that readers would refuse is not published. They do not check again what is checked here.
     topobroker_layout::open_archive(&archive)?;
     let header = new_header(options, segment_len(archive.len()) as u64)?;
+    let header = Header { certificate: RULES, ..header };
     sweep(Path::new(SHM_FOLDER), Whose::Own);
     if let Store::Folder(folder) = &options.store
         && !folder.join(DAEMON_LOCK).exists()

@@ -65,19 +65,19 @@ impl Head {
     /// word is set, because the page is written last.
     #[must_use]
     pub fn to_page(&self, header: &Header) -> Vec<u8> {
-        let mut body = Vec::with_capacity(HEAD_LEN - HEADER_LEN);
+        let header = Header { kind: Kind::Cluster, ..*header };
+        let mut page = Vec::with_capacity(HEAD_LEN);
+        page.extend_from_slice(&header.unsealed(header.size));
         let mut put = |numbers: &[u64]| {
-            numbers.iter().for_each(|it| body.extend_from_slice(&it.to_le_bytes()));
+            numbers.iter().for_each(|it| page.extend_from_slice(&it.to_le_bytes()));
         };
         put(&[self.names.at, self.names.len.into(), self.names.block.into()]);
         for records in [self.nodes, self.places, self.boots, self.classes] {
             put(&[records.at, records.record.into(), records.count.into()]);
         }
         put(&[self.directory.at, self.directory.len, self.directory.check]);
-        body.resize(HEAD_LEN - HEADER_LEN, 0);
-        let header = Header { kind: Kind::Cluster, ..*header };
-        let mut page = Vec::from(header.sealed(header.size, &body));
-        page.extend_from_slice(&body);
+        page.resize(HEAD_LEN, 0);
+        header::seal(&mut page);
         header::mark_ready(&mut page);
         page
     }
@@ -98,13 +98,12 @@ impl Head {
         }
         let expected = HEAD_LEN as u64;
         let short = || HeaderError::Length { found: page.len() as u64, expected };
-        let (head, rest) = page.split_first_chunk::<HEADER_LEN>().ok_or_else(short)?;
-        let body = rest.get(..HEAD_LEN - HEADER_LEN).ok_or_else(short)?;
-        let found = header::checksum(head, body);
+        let page = page.get(..HEAD_LEN).ok_or_else(short)?;
+        let found = header::checksum(page);
         if found != header.checksum {
             return Err(OpenError::Checksum { found, expected: header.checksum });
         }
-        let (numbers, _) = body.as_chunks::<8>();
+        let (numbers, _) = page.get(HEADER_LEN..).unwrap_or_default().as_chunks::<8>();
         let mut numbers = numbers.iter().map(|it| u64::from_le_bytes(*it));
         let mut next = || numbers.next().unwrap_or(0);
         let small = |number: u64| u32::try_from(number).unwrap_or(0);

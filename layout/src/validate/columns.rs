@@ -40,6 +40,37 @@ pub(super) fn check(
     machine(topology, counts, most_rows)
 }
 
+/// Checks the columns on which the work and the memory of queries depend: those that are read one row after the other,
+/// that say where rows begin, and that make sets and objects.
+#[inline(never)]
+pub(super) fn needed(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
+    let infos = topology.infos.name.len();
+    let nodes = topology.numa_nodes.local_memory.len();
+    let attributes = topology.memory_attributes.name.len();
+    let values = topology.memory_attributes.target.len();
+    check_columns! { topology, most_rows;
+        objects.os_index: counts.objects, ANY;
+        sets.complete_cpuset: topology.sets.complete_cpuset.len(), ANY;
+        names.string: topology.names.string.len(), ANY;
+        subtypes.string: topology.subtypes.string.len(), ANY;
+        infos.start: if infos == 0 { 0 } else { counts.objects + 1 }, ANY;
+        infos.name: infos, ANY;
+        infos.value: infos, ANY;
+        total_memory.object: topology.total_memory.object.len(), ANY;
+        numa_nodes.page_type_start: nodes + 1, ANY;
+        numa_nodes.page_size: topology.numa_nodes.page_size.len(), ANY;
+        memory_attributes.name: attributes, ANY;
+        memory_attributes.start: attributes + 1, ANY;
+        memory_attributes.target: values, counts.objects as u64;
+        memory_attributes.initiator_kind: values, 3;
+        memory_attributes.initiator: values, ANY;
+    }
+}
+
 #[inline(never)]
 fn objects(
     topology: &ArchivedTopology,

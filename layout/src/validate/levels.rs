@@ -90,14 +90,21 @@ pub(super) fn check(topology: &ArchivedTopology) -> Result<Counts, ValidationErr
     })
 }
 
-/// Checks that the objects of each regular level together have all PUs.
+/// Checks that the objects of each regular level together have all PUs, and that an object of one has whole objects of
+/// the next one.
 fn regular_levels(topology: &ArchivedTopology, pus: usize) -> Result<(), ValidationError> {
     let levels = &topology.levels;
+    let mut above = 0;
     for level in 0..levels.normal.to_native() as usize {
         let objects = u64::from(levels.first(level + 1) - levels.first(level));
         let each = levels.row(level).map_or(0, |row| u64::from(row.pus()));
         let holds = each == 0 || each * objects == pus as u64;
         ensure(holds, "levels.rows", level, "regular levels have all PUs")?;
+        if each != 0 {
+            let rule = "an object of a regular level has whole objects of the next one";
+            ensure(above % each == 0, "levels.rows", level, rule)?;
+            above = each;
+        }
     }
     Ok(())
 }

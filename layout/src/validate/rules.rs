@@ -6,12 +6,12 @@ use crate::column::Column;
 use crate::depth::Depth;
 use crate::encode::topology;
 use crate::levels::{Level, Levels};
-use crate::object_type::ObjectType::{self, Machine, NUMANode, PU, Package};
+use crate::object_type::ObjectType::{self, Core, Machine, NUMANode, PU, Package};
 
 /// The name of a rule, a function that breaks it, and a part of the expected error.
 type BrokenRule = (&'static str, fn(&mut TopologyColumns), &'static str);
 
-const RULES: [BrokenRule; 25] = [
+const RULES: [BrokenRule; 26] = [
     ("packing", |it| it.objects.gp_index = Column::unsound(9), "packing is sound"),
     ("rows", |it| it.objects.gp_index = Column::pack(&[1, 2]), "for each row of its table"),
     (
@@ -44,6 +44,16 @@ const RULES: [BrokenRule; 25] = [
     ("nesting", nested, "at most 128 special objects deep"),
     ("PUs", |it| it.tree.members[3] = 3, "covers"),
     ("regular levels", |it| it.levels.rows[1] = Level::new(1, Package.raw(), 1), "have all PUs"),
+    (
+        "whole objects",
+        |it| {
+            let types: Vec<_> =
+                [Machine, Package, Core, PU].into_iter().chain(ObjectType::SPECIAL).collect();
+            let first = [0, 1, 3, 4, 6, 9, 9, 9, 9, 9, 9];
+            it.levels = Levels::new(&types, &first, &[2, 1, 2, 1]);
+        },
+        "whole objects of the next one",
+    ),
     (
         "indexes",
         |it| it.objects.os_index = Column::pack(&[2, 2, 3, 2, 3, 4, 5, 2, 131_072 + 2]),

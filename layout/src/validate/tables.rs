@@ -24,23 +24,32 @@ pub(super) fn check(
     strings(topology)?;
     strings_of_objects(&topology.names, counts, "names.string")?;
     strings_of_objects(&topology.subtypes, counts, "subtypes.string")?;
-    let infos = &topology.infos;
-    if !infos.name.is_empty() {
-        starts(&infos.start, "infos.start", infos.name.len())?;
-    }
-    facts(topology, counts, most_rows)?;
+    needed(topology, counts, most_rows)?;
     let memory = &topology.total_memory.object;
     let rows = memory.len();
     ensure(rows <= counts.objects, "total_memory.object", rows, "has at most a row an object")?;
     ensure(memory.is_sorted(), "total_memory.object", 0, "values ascend")?;
+    attribute_rows(topology)?;
+    machine(topology, counts)
+}
+
+/// Checks the tables on which the work and the memory of queries depend.
+pub(super) fn needed(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
+    let infos = &topology.infos;
+    if !infos.name.is_empty() {
+        starts(&infos.start, "infos.start", infos.name.len())?;
+    }
     let nodes = &topology.numa_nodes;
     starts(&nodes.page_type_start, "numa_nodes.page_type_start", nodes.page_size.len())?;
-    attribute_rows(topology)?;
+    facts(topology, counts, most_rows)?;
     distances(topology, counts, most_rows)?;
     memory_attributes(topology, counts)?;
     cpu_kinds(topology, counts, most_rows)?;
-    pu_runs(topology, counts)?;
-    machine(topology, counts)
+    pu_runs(topology, counts)
 }
 
 fn facts(

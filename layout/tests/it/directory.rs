@@ -150,11 +150,11 @@ const RULES: [Rule; 29] = [
 
 #[test]
 fn a_directory_that_breaks_a_rule_is_refused_with_that_rule() {
-    open(&right().to_bytes().unwrap(), 4).unwrap();
+    open(&right().to_bytes().unwrap(), 4, false).unwrap();
     for (breaks, column, rule) in RULES {
         let mut broken = right();
         breaks(&mut broken);
-        let error = open(&broken.to_bytes().unwrap(), 4).map(|_| ()).unwrap_err();
+        let error = open(&broken.to_bytes().unwrap(), 4, false).map(|_| ()).unwrap_err();
         let error = error.source().map_or_else(|| error.to_string(), ToString::to_string);
         assert!(error.contains(column) && error.contains(rule), "{column} {rule:?}: {error}");
     }
@@ -196,7 +196,7 @@ fn a_node_has_1024_ports_at_most() {
             ..Groups::default()
         };
         let bytes = Directory { groups, fabric }.to_bytes().unwrap();
-        let found = open(&bytes, 1).map(|_| ()).map_err(|error| error.to_string());
+        let found = open(&bytes, 1, false).map(|_| ()).map_err(|error| error.to_string());
         assert_eq!(found.is_ok(), is_right, "{found:?}");
     }
 }
@@ -204,5 +204,5 @@ fn a_node_has_1024_ports_at_most() {
 #[test]
 fn the_group_of_a_node_is_the_lowest_that_has_it() {
     let bytes = right().to_bytes().unwrap();
-    assert_eq!(open(&bytes, 4).unwrap().groups.of_nodes(), [2, 3, 2, 3]);
+    assert_eq!(open(&bytes, 4, false).unwrap().groups.of_nodes(), [2, 3, 2, 3]);
 }

@@ -5,7 +5,9 @@ use rkyv::util::AlignedVec;
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::header::{HEADER_LEN, Header, Kind, Scope, Source, mark_ready, segment_len};
 use topobroker_layout::object_type::ObjectType;
-use topobroker_layout::{HeaderError, OpenError, open, open_archive};
+use topobroker_layout::{
+    Checked, HeaderError, OpenError, RULES, open, open_archive, open_certified, tree_is_sound,
+};
 
 fn header() -> Header {
     Header {
@@ -21,6 +23,7 @@ fn header() -> Header {
         boot_id: [9; 16],
         publisher_pid: 42,
         pid_namespace: 4026,
+        certificate: RULES,
         publisher_start: 4242,
         created: 1,
         hwloc_version: 0x20900,
@@ -28,10 +31,13 @@ fn header() -> Header {
 }
 
 fn segment() -> AlignedVec {
-    let archive = to_bytes(&machine()).unwrap();
+    sealed(header(), &to_bytes(&machine()).unwrap())
+}
+
+fn sealed(header: Header, archive: &[u8]) -> AlignedVec {
     let mut bytes = AlignedVec::new();
     bytes.resize(segment_len(archive.len()), 0);
-    header().write(&archive, &mut bytes).unwrap();
+    header.write(archive, &mut bytes).unwrap();
     mark_ready(&mut bytes);
     bytes
 }
@@ -146,4 +152,39 @@ fn no_changed_byte_of_an_archive_makes_opening_it_panic() {
     }
     // Names, sizes and the like may have any value, but the columns of the tree may not.
     assert!(refused > opened / 4, "{refused} refused, {opened} opened");
+}
+
+/// What opening an archive says that its publisher has certified by some version of the rules.
+fn certified_by(certificate: u32, archive: &[u8], is_trusted: bool) -> Result<Checked, String> {
+    let bytes = sealed(Header { certificate, ..header() }, archive);
+    open_certified(&bytes, is_trusted).map(|(.., checked)| checked).map_err(|it| it.to_string())
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "thousands of segments, each read whole")]
+fn rules_that_a_trusted_publisher_has_checked_are_not_checked_again_and_by_nobody_else() {
+    let mut archive = to_bytes(&machine()).unwrap();
+    let (mut refused_only_whole, mut refused_always, mut trees) = (0, 0, 0);
+    for place in 0..archive.len() {
+        archive[place] ^= 1;
+        let whole = open_archive(&archive).map(|_| Checked::Whole).map_err(|it| it.to_string());
+        let trusted = certified_by(RULES, &archive, true);
+        match (&whole, &trusted) {
+            (Ok(_), found) => assert_eq!(*found, Ok(Checked::Needed), "byte {place}"),
+            (Err(_), Ok(_)) => refused_only_whole += 1,
+            (Err(_), Err(_)) => refused_always += 1,
+        }
+        // Who has published it is unknown, it was not checked, or by an older or a newer version.
+        for (certificate, is_trusted) in [(RULES, false), (0, true), (RULES + 1, true)] {
+            assert_eq!(certified_by(certificate, &archive, is_trusted), whole, "byte {place}");
+        }
+        let bytes = sealed(header(), &archive);
+        if let Ok((_, topology, _)) = open_certified(&bytes, true) {
+            let is_sound = tree_is_sound(topology);
+            assert!(is_sound || whole.is_err(), "byte {place}");
+            trees += u32::from(!is_sound);
+        }
+        archive[place] ^= 1;
+    }
+    assert!(refused_only_whole > 100 && refused_always > 100 && trees > 50);
 }

@@ -41,8 +41,19 @@ pub fn trusted_var(name: &str) -> Option<String> {
     String::from_utf8(variable(name)?).ok()
 }
 
+/// Whether this process is of one user alone. It is not if it can become another one again: a program of root that
+/// acts as a user for a while.
+#[must_use]
+pub fn is_of_one_user() -> bool {
+    let [mut real, mut effective, mut saved] = [0; 3];
+    // SAFETY: it writes three user ids to where these pointers lead.
+    let status = unsafe { libc::getresuid(&mut real, &mut effective, &mut saved) };
+    status == 0 && real == effective && saved == effective
+}
+
 /// Whether the kernel started this program with more rights: set-uid, set-gid or capabilities.
-fn has_more_rights() -> bool {
+#[must_use]
+pub fn has_more_rights() -> bool {
     auxiliary(libc::AT_SECURE) != 0
 }
 

@@ -30,7 +30,7 @@ mod trust;
 
 pub use bounded::{bytes_within, file_within, text_within};
 pub use causes::with_causes;
-pub use environment::{auxiliary, trusted_var, variable};
+pub use environment::{auxiliary, has_more_rights, is_of_one_user, trusted_var, variable};
 pub use file_error::FileError;
 pub use file_path::FilePath;
 pub use gate::{Gate, Turn};

@@ -29,8 +29,8 @@ pub fn open_trusted(path: &FilePath) -> Result<OwnedFd, FileError> {
         return Err(FileError::NotRegular { found });
     }
     match trust_of(&stat, Some(path)) {
-        Trust::Trusted if stat.st_mode & 0o022 == 0 => Ok(file),
-        Trust::Trusted => Err(FileError::Writable { found: stat.st_mode & 0o7777 }),
+        Trust::Owner | Trust::Place if stat.st_mode & 0o022 == 0 => Ok(file),
+        Trust::Owner | Trust::Place => Err(FileError::Writable { found: stat.st_mode & 0o7777 }),
         Trust::OtherUser => Err(FileError::OtherUser { found: stat.st_uid }),
         Trust::Unmapped => Err(FileError::Unmapped),
     }
@@ -39,8 +39,11 @@ pub fn open_trusted(path: &FilePath) -> Result<OwnedFd, FileError> {
 /// Whether the owner of an open file is trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// The owner is trusted, or the place of the file is.
-    Trusted,
+    /// The owner is root or this user.
+    Owner,
+    /// This namespace does not map the owner, which may be this user, or nobody else can write to the folders above the
+    /// file, or the process that started this one handed over its descriptor.
+    Place,
     /// The owner is another user.
     OtherUser,
     /// This namespace does not map the owner, and others can write to a folder above the file.
@@ -51,16 +54,20 @@ pub enum Trust {
 /// if it has one.
 #[must_use]
 pub fn trust_of(stat: &Stat, path: Option<&FilePath>) -> Trust {
-    if stat.st_uid == 0 || stat.st_uid == rustix::process::geteuid().as_raw() {
-        return Trust::Trusted;
+    if stat.st_uid == 0 {
+        return Trust::Owner;
+    }
+    if stat.st_uid == rustix::process::geteuid().as_raw() {
+        // Where this user is not mapped, it looks like all others.
+        let is_known = stat.st_uid != UNMAPPED || !is_in_user_namespace();
+        return if is_known { Trust::Owner } else { Trust::Place };
     }
     if stat.st_uid != UNMAPPED || !is_in_user_namespace() {
         return Trust::OtherUser;
     }
     match path {
         Some(path) if !is_sheltered(stat, path).unwrap_or(false) => Trust::Unmapped,
-        // The folders are safe, or the process that started this one handed over a descriptor.
-        _ => Trust::Trusted,
+        _ => Trust::Place,
     }
 }
 

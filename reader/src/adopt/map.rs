@@ -2,14 +2,14 @@
 
 use super::error::AdoptError;
 use super::meeting::{self, Guest};
-use super::open::Candidate;
+use super::open::{Candidate, is_to_copy};
 use alloc::boxed::Box;
 use rustix::fd::AsFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mm::{MapFlags, ProtFlags};
 use topobroker_layout::encode::AlignedVec;
-use topobroker_process::{FileError, auxiliary, variable};
+use topobroker_process::{FileError, auxiliary};
 
 /// Where the segment is mapped in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,11 +28,6 @@ pub enum Placement {
 /// of the reader can tell a mapping of another copy, which stays, from that of a tool, which may go
 /// away.
 const MARK: usize = 0x1_0000;
-
-/// Environment variable that, if it is 1, makes a process copy a segment instead of mapping it. It
-/// is for processes that must not depend on the owner of a file: if the owner cuts the file short,
-/// reading a mapping of it is a SIGBUS.
-const COPY: &str = "TOPOBROKER_COPY";
 
 /// A segment in this process. It stays for the life of the process, even if the caller then refuses
 /// its contents, because no copy of the reader can know that it is the last to use a mapping. If
@@ -111,10 +106,6 @@ fn lengths(candidate: &Candidate) -> Result<(usize, usize), AdoptError> {
     length
         .and_then(|length| Some((length, length.checked_add(MARK)?)))
         .ok_or_else(|| failed(candidate, FileError::AddressSpace))
-}
-
-fn is_to_copy() -> bool {
-    variable(COPY).is_some_and(|value| value == b"1")
 }
 
 /// Address at which a segment is mapped, by this call or by an earlier one.

@@ -150,12 +150,11 @@ fn keep(candidate: Candidate, mapped: Mapped) -> Result<&'static Adopted, AdoptE
         .or_else(|(mine, adopted)| same_segment(adopted, &mine.header, &mine.keys))
 }
 
-/// Checks every byte of a mapped segment.
+/// Checks every byte of a mapped segment, and the rules that its publisher has not checked.
 fn check(candidate: Candidate, (bytes, placement): Mapped) -> Result<Adopted, AdoptError> {
-    let opened = topobroker_layout::open(bytes);
+    let opened = candidate.open_segment(bytes);
     let (header, archive) = opened.map_err(|error| candidate.refused(error))?;
     check_address(&header, &candidate.keys)?;
-    let archive = Archive::checked(archive);
     let address_error = candidate.address_error.get().map(OsError::from);
     Ok(Adopted { archive, header, keys: candidate.keys, placement, address_error, bytes })
 }
@@ -223,6 +222,18 @@ impl Adopted {
     #[must_use]
     pub fn address_error(&self) -> Option<OsError> {
         self.address_error
+    }
+
+    /// Checks all rules of the archive, also those that the publisher has checked. Programs that must not depend on the
+    /// publisher can set the environment variable `TOPOBROKER_CHECK=1` instead, so that every adoption does it.
+    ///
+    /// # Errors
+    ///
+    /// [`AdoptError::Segment`], with the rule that does not hold.
+    pub fn check(&self) -> Result<(), AdoptError> {
+        let opened = topobroker_layout::open(self.bytes);
+        let file = || self.keys.file_key().clone();
+        opened.map(drop).map_err(|source| AdoptError::Segment { file: file(), source })
     }
 
     /// The mapped segment, header and archive.

@@ -4,13 +4,24 @@
 use super::error::AdoptError;
 use super::file_key::FileKey;
 use super::keys::Keys;
+use crate::archive::Archive;
 use core::cell::Cell;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, SealFlags, Stat};
 use rustix::io::Errno;
 use topobroker_layout::OpenError;
 use topobroker_layout::header::{HEADER_LEN, Header};
-use topobroker_process::{FileError, Trust, other_than_regular, trust_of};
+use topobroker_process::{
+    FileError, Trust, has_more_rights, is_of_one_user, other_than_regular, trust_of, variable,
+};
+
+/// Environment variable that, if it is 1, makes a process copy a segment instead of mapping it. It
+/// is for processes that must not depend on the owner of a file: if the owner cuts the file short,
+/// reading a mapping of it is a SIGBUS.
+const COPY: &str = "TOPOBROKER_COPY";
+
+/// Environment variable that, if it is 1, makes a process check all rules of what it adopts, whoever has published it.
+const CHECK: &str = "TOPOBROKER_CHECK";
 
 /// An open file whose owner, mode or seals, and length have been checked. None of its bytes has
 /// been read yet.
@@ -19,6 +30,8 @@ pub(crate) struct Candidate {
     pub(crate) keys: Keys,
     pub(crate) device: u64,
     pub(crate) inode: u64,
+    /// Whether the file is known to be root's or this user's, and this process is of no other user too.
+    has_known_owner: bool,
     /// Why the kernel does not map the file at its preferred address, if it was asked and refused.
     pub(crate) address_error: Cell<Option<Errno>>,
 }
@@ -27,11 +40,12 @@ impl Candidate {
     pub(crate) fn open(keys: Keys, limit: u64) -> Result<Self, AdoptError> {
         let file = open(&keys)?;
         let stat = stat(&file, &keys)?;
-        check_file(&file, &stat, &keys)?;
+        let has_known_owner = check_file(&file, &stat, &keys)?;
         check_length(&stat, &keys)?;
         check_size(&keys, limit)?;
         let (device, inode) = (stat.st_dev, stat.st_ino);
-        Ok(Self { file, keys, device, inode, address_error: Cell::new(None) })
+        let address_error = Cell::new(None);
+        Ok(Self { file, keys, device, inode, has_known_owner, address_error })
     }
 
     /// Checks that the file still has the length that its keys say. Must be called after mapping:
@@ -62,6 +76,23 @@ impl Candidate {
         Header::read(bytes).map_err(|error| self.refused(error.into()))
     }
 
+    /// Opens a segment of the file. What its publisher has checked is not checked again if [`Candidate::is_trusted`].
+    pub(crate) fn open_segment<'a>(
+        &self,
+        segment: &'a [u8],
+    ) -> Result<(Header, Archive<'a>), OpenError> {
+        let (header, archive, checked) =
+            topobroker_layout::open_certified(segment, self.is_trusted())?;
+        Ok((header, Archive::certified(archive, checked)))
+    }
+
+    /// Whether what the publisher says of its own checks is believed: it is known to be root or this user, and this
+    /// process has no more rights than the user who started it, keeps no copy because it does not depend on owners, and
+    /// has no variable that says to check everything.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.has_known_owner && !has_more_rights() && !is_to_copy() && !is_set(CHECK)
+    }
+
     /// The error for a file that is not a sound segment.
     pub(crate) fn refused(&self, source: OpenError) -> AdoptError {
         AdoptError::Segment { file: self.name(), source }
@@ -77,6 +108,15 @@ impl AsFd for Candidate {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
+}
+
+/// Whether this process keeps a copy of what it adopts.
+pub(super) fn is_to_copy() -> bool {
+    is_set(COPY)
+}
+
+fn is_set(name: &str) -> bool {
+    variable(name).is_some_and(|value| value == b"1")
 }
 
 /// Refuses a file that is longer than any segment, before anything of it is read or mapped.
@@ -117,25 +157,27 @@ fn check_length(stat: &Stat, keys: &Keys) -> Result<(), AdoptError> {
     Err(AdoptError::Size { file: keys.file_key().clone(), found, expected: keys.size() })
 }
 
-fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError> {
+/// Checks the kind, the owner and the mode or seals of a file. Returns whether its owner is known.
+fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<bool, AdoptError> {
     let name = || keys.file_key().clone();
     if let Some(found) = other_than_regular(stat) {
         return Err(AdoptError::NotRegular { file: name(), found });
     }
-    match trust_of(stat, keys.file()) {
-        Trust::Trusted => (),
+    let has_known_owner = match trust_of(stat, keys.file()) {
+        Trust::Owner => stat.st_uid == 0 || is_of_one_user(),
+        Trust::Place => false,
         Trust::OtherUser => {
             let (found, expected) = (stat.st_uid, rustix::process::geteuid().as_raw());
             return Err(AdoptError::Owner { file: name(), found, expected });
         }
         Trust::Unmapped => return Err(AdoptError::Unmapped { file: name() }),
-    }
+    };
     if let FileKey::Descriptor(_) = keys.file_key() {
         let wanted = SealFlags::WRITE | SealFlags::SHRINK;
         // A sealed memfd cannot be written, so its mode does not matter. Plain files never have
         // these seals.
         return match rustix::fs::fcntl_get_seals(file.as_fd()) {
-            Ok(seals) if seals.contains(wanted) => Ok(()),
+            Ok(seals) if seals.contains(wanted) => Ok(has_known_owner),
             _ => Err(AdoptError::Unsealed { file: name() }),
         };
     }
@@ -143,5 +185,5 @@ fn check_file(file: &OwnedFd, stat: &Stat, keys: &Keys) -> Result<(), AdoptError
     if mode & 0o022 != 0 {
         return Err(AdoptError::Writable { file: name(), found: mode });
     }
-    Ok(())
+    Ok(has_known_owner)
 }

@@ -41,8 +41,8 @@ pub fn adopt_cluster_file(
     {
         return Ok(cluster);
     }
-    let (_, bytes) = beside(file, MAX_CLUSTER_LEN)?;
-    let cluster = Cluster::open(bytes)?;
+    let (candidate, bytes) = beside(file, MAX_CLUSTER_LEN)?;
+    let cluster = Cluster::open_certified(bytes, candidate.is_trusted())?;
     let id = cluster.header().segment_id;
     let (adopted, name) = ADOPTED.set((cluster, file.clone()));
     if adopted.header().segment_id == id {

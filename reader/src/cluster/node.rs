@@ -175,7 +175,7 @@ impl<'a> NodeTopology<'a> {
     /// The archive: its topology, objects and views have the node's own values.
     #[must_use]
     pub fn archive(&self) -> Archive<'_> {
-        Archive::of_node(self.columns, &self.values)
+        Archive::checked(self.columns).with_values(&self.values)
     }
 
     /// Whether an object is of this topology, or of a view of it.

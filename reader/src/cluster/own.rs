@@ -88,15 +88,15 @@ impl OwnNode {
         let class = head.class(&pieces, row.class);
         let class = class.ok_or(ClusterOpenError::checksum("table of classes"))?;
         let segment = map_part(&candidate, class.segment.at, class.segment.len)?;
-        let opened = topobroker_layout::open(segment);
-        let (_, columns) =
+        let opened = candidate.open_segment(segment);
+        let (_, class_archive) =
             opened.map_err(|source| ClusterOpenError::Class { class: row.class, source })?;
         let length = usize::try_from(class.fields.len).unwrap_or(usize::MAX);
         let fields = pieces.bytes(class.fields.at, length).filter(|it| class.fields.is_sound(it));
         let fields = fields.ok_or(ClusterOpenError::class_checksum(row.class))?;
         let values = values_of(&pieces, &class, &fields, row.member, &name)?;
         let values: &'static NodeValues = Box::leak(Box::new(values));
-        let archive = Archive::of_node(columns, values);
+        let archive = class_archive.with_values(values);
         let host = archive.topology().root().info("HostName");
         if !identity.may_be_host(host) {
             let found = host.unwrap_or_default().to_owned();

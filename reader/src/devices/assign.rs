@@ -288,7 +288,7 @@ impl<'a> Dealer<'a> {
         let apart = |device: Object<'a>| {
             let between = own().map(|other| self.topology.path_class(device, other) as u32);
             let bandwidth = own().map(|other| self.topology.link_bandwidth(device, other));
-            (Reverse(bandwidth.sum::<u64>()), between.sum::<u32>())
+            (Reverse(bandwidth.fold(0, u64::saturating_add)), between.sum::<u32>())
         };
         let left = self.candidates.iter().enumerate().filter(|(_, it)| !it.is_given);
         let (best, _) = left.min_by_key(|(place, it)| {

@@ -144,7 +144,8 @@ impl<'a> Topology<'a> {
     pub(super) fn link_bandwidth(self, one: Object<'a>, other: Object<'a>) -> u64 {
         let matrices = GpuLink::ALL.into_iter();
         let matrices = matrices.filter_map(|it| self.distances_with_name(it.matrix()).next());
-        matrices.filter_map(|it| it.value(row(it, one)?, row(it, other)?)).sum()
+        let found = matrices.filter_map(|it| it.value(row(it, one)?, row(it, other)?));
+        found.fold(0, u64::saturating_add)
     }
 
     /// The NVLink domain over nodes that all GPUs of the node are in ([`Object::nvlink_domain`]); `None`

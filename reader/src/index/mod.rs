@@ -17,6 +17,7 @@ mod strings;
 mod tree;
 mod visibility;
 mod visible_part;
+mod walks;
 mod words;
 
 pub(crate) use extent::Extent;
@@ -37,9 +38,10 @@ use topobroker_layout::levels::{ArchivedLevel, AttributeRows};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::overlay::ArchivedOverlay;
 use topobroker_layout::tree::TreeRows;
+use walks::Walks;
 
 /// A topology or a view: the archive, the overlay, and the values that queries need most.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Index<'a> {
     pub(crate) archive: &'a ArchivedTopology,
     /// Says which objects are visible; `None` if all are.
@@ -51,6 +53,8 @@ pub(crate) struct Index<'a> {
     whole: Option<&'a Index<'a>>,
     /// Whether visible objects have the order and the parents that they have in the topology.
     pub(crate) is_in_order: bool,
+    /// Whether the tree can be walked.
+    walks: Walks,
     /// Whether the cpuset of every normal and memory object is its run of PUs. It nearly always is.
     /// Then sets can be compared as intervals of PUs.
     pub(crate) has_runs: bool,
@@ -109,6 +113,7 @@ impl<'a> Index<'a> {
             values: None,
             whole: None,
             is_in_order: true,
+            walks: Walks::in_tree(),
             has_runs,
             first_pu: pus.start,
             end_of_pus: pus.end,
@@ -130,9 +135,14 @@ impl<'a> Index<'a> {
         }
     }
 
+    /// The index of an archive whose tree has not been checked.
+    pub(crate) fn of_certified(archive: &'a ArchivedTopology) -> Self {
+        Self { walks: Walks::unchecked(), ..Self::new(archive) }
+    }
+
     /// The index of a node of a cluster: the archive of its class, and its own values.
-    pub(crate) fn of_node(archive: &'a ArchivedTopology, values: &'a NodeValues) -> Self {
-        Self { values: Some(values).filter(|it| !it.is_empty()), ..Self::new(archive) }
+    pub(crate) fn with_values(&self, values: &'a NodeValues) -> Self {
+        Self { values: Some(values).filter(|it| !it.is_empty()), ..self.clone() }
     }
 
     /// The index of a view. `overlay` must be an overlay of this topology.
@@ -156,6 +166,7 @@ impl<'a> Index<'a> {
             levels,
             normal,
             is_in_order,
+            walks: if is_in_order { self.walks.clone() } else { Walks::moved() },
             contiguous,
             is_regular,
             common_ancestor,
@@ -165,7 +176,7 @@ impl<'a> Index<'a> {
 
     /// The index of a view with the same visible objects.
     pub(crate) fn of_same(&'a self) -> Self {
-        Self { whole: Some(self.whole()), ..*self }
+        Self { whole: Some(self.whole()), ..self.clone() }
     }
 
     /// The index of the whole topology. If this is not the index of a view, this index itself.

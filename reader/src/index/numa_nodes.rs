@@ -39,11 +39,11 @@ impl Index<'_> {
 
     fn search_numa_node(&self, os_index: u32) -> Option<u32> {
         let order = &self.archive.numa_by_os_index;
-        let at = |row: u32| self.first_special + order.get_u32(row as usize);
+        let at = |row: u32| self.first_special.saturating_add(order.get_u32(row as usize));
         let count = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let is_before = |row: u32| self.os_index_of(at(row)) < Some(os_index);
         let row = partition_point(0..count, is_before);
-        let found = (row < count).then(|| at(row))?;
+        let found = (row < count).then(|| at(row)).filter(|found| *found < self.end_of_nodes)?;
         (self.os_index_of(found) == Some(os_index)).then_some(found)
     }
 

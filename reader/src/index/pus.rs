@@ -30,8 +30,11 @@ impl<'a> Index<'a> {
         let runs = self.runs;
         let by_run = runs.len() <= pus.len();
         let runs = if by_run { runs } else { &[] };
-        let one_by_one = if by_run { 0..0 } else { pus.clone() };
-        let first = if by_run { 0 } else { self.pu_ids().start };
+        let ids = self.pu_ids();
+        let count = ids.end - ids.start;
+        // Of a certified archive whose tree was not walked, an object may say that it has PUs that are not there.
+        let one_by_one = if by_run { 0..0 } else { pus.start.min(count)..pus.end.min(count) };
+        let first = ids.start;
         let ranges = runs.iter().map(move |run| os_range_in(run, &pus));
         let single = one_by_one.filter_map(move |pu| self.os_index_of(first + pu));
         ranges.filter(|range| !range.is_empty()).chain(single.map(|os| os..os + 1))

@@ -2,6 +2,7 @@
 
 use super::Index;
 use core::ops::Range;
+use topobroker_layout::overlay::ArchivedOverlay;
 
 impl Index<'_> {
     /// The parent of an object, `None` for the root.
@@ -10,21 +11,41 @@ impl Index<'_> {
         if id == 0 {
             return None;
         }
-        Some(match self.is_in_order {
+        Some(match self.is_in_tree() {
             true => self.tree.parent(id),
-            false => self.moved_parent(id),
+            false => self.other_parent(id),
         })
     }
 
-    /// [`Index::parent`] in a view whose objects have moved.
-    fn moved_parent(&self, id: u32) -> u32 {
-        self.overlay.map_or(0, |overlay| overlay.moved.parent_of(overlay.ordinal_of(id)))
+    /// Whether parents and children are known to be those of the tree.
+    #[inline]
+    pub(crate) fn is_in_tree(&self) -> bool {
+        self.walks.are_in_tree()
+    }
+
+    /// [`Index::parent`] in a view whose objects have moved, and where the tree has not been checked.
+    fn other_parent(&self, id: u32) -> u32 {
+        match self.moved() {
+            Some(overlay) => overlay.moved.parent_of(overlay.ordinal_of(id)),
+            None if self.has_sound_tree() => self.tree.parent(id),
+            None => 0,
+        }
+    }
+
+    /// The overlay of a view whose objects have moved.
+    fn moved(&self) -> Option<&ArchivedOverlay> {
+        self.overlay.filter(|_| !self.is_in_order)
+    }
+
+    /// Whether parents and children can be looked up in the tree. If it has not been checked, it is.
+    pub(crate) fn has_sound_tree(&self) -> bool {
+        self.walks.are_in_sound_tree(|| topobroker_layout::tree_is_sound(self.archive))
     }
 
     /// The object itself, or the normal object that it is attached to.
     pub(crate) fn normal_part(&self, id: u32) -> u32 {
         let mut object = id;
-        // Validation checks that the parents of special objects lead into the tree of CPUs.
+        // The parents of special objects lead into the tree of CPUs.
         while object >= self.first_special {
             match self.parent(object) {
                 Some(parent) => object = parent,
@@ -56,15 +77,19 @@ impl Index<'_> {
     /// Rows of all children of an object, visible or hidden.
     #[inline]
     pub(crate) fn child_rows(&self, id: u32) -> Range<u32> {
-        match self.is_in_order {
+        match self.is_in_tree() {
             true => self.tree.child_rows(id),
-            false => self.moved_child_rows(id),
+            false => self.other_child_rows(id),
         }
     }
 
-    /// [`Index::child_rows`] in a view whose objects have moved.
-    fn moved_child_rows(&self, id: u32) -> Range<u32> {
-        self.overlay.map_or(0..0, |overlay| overlay.child_rows(overlay.ordinal_of(id)))
+    /// [`Index::child_rows`] in a view whose objects have moved, and where the tree has not been checked.
+    fn other_child_rows(&self, id: u32) -> Range<u32> {
+        match self.moved() {
+            Some(overlay) => overlay.child_rows(overlay.ordinal_of(id)),
+            None if self.has_sound_tree() => self.tree.child_rows(id),
+            None => 0..0,
+        }
     }
 
     /// Logical indexes in the topology of the PUs of an object, visible or hidden. An I/O or Misc

@@ -139,6 +139,7 @@ impl<'a> Job<'a> {
         header: Header,
         archive: &'a ArchivedJob,
     ) -> Result<Self, OpenError> {
+        base.check_tree()?;
         job::validate(archive, base.index.archive)?;
         let blocks = Blocks::new(base.index, &archive.overlay);
         Ok(Self { base, header, archive, blocks })

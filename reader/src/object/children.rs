@@ -25,7 +25,7 @@ impl<'a> Object<'a> {
     #[inline]
     fn normal_rows(self) -> Range<u32> {
         let index = self.index;
-        let rows = if index.is_in_order { index.tree.child_rows(self.id()) } else { 0..0 };
+        let rows = if index.is_in_tree() { index.tree.child_rows(self.id()) } else { 0..0 };
         // Memory children come next: nearly always one NUMA node or none.
         let special = |row: u32| index.tree.child(row) >= index.first_special;
         // Fast path: up to 3 times as fast together with that of `children`.

@@ -40,10 +40,10 @@ impl<'a> Object<'a> {
         };
         let rows = parent.rows_of_kind(kind);
         let own = match self.index.is_in_order {
-            true => rows.start + self.index.tree.sibling_rank(self.id()),
+            true => rows.start.saturating_add(self.index.tree.sibling_rank(self.id())),
             false => rows.clone().find(|row| self.index.child(*row) == self.id())?,
         };
-        Some([rows.start..own, own + 1..rows.end])
+        rows.contains(&own).then(|| [rows.start..own, own + 1..rows.end])
     }
 
     fn is_visible(self, row: u32) -> bool {

@@ -73,6 +73,7 @@ impl<'a> View<'a> {
     ///
     /// [`RestrictError::Nothing`] if the topology has none of the PUs or none of the NUMA nodes.
     pub fn allowed(topology: Topology<'a>, cpus: &Set, nodes: &Set) -> Result<Self, RestrictError> {
+        check_tree(topology)?;
         let restriction = Restriction::of_allowed(topology, cpus, nodes)?;
         Self::owned(topology.whole(), overlay::to_bytes(&overlay_of(topology, &restriction))?)
     }
@@ -94,6 +95,7 @@ impl<'a> View<'a> {
     ///
     /// [`OpenError`] if the bytes are not an overlay of the topology.
     pub fn from_archive(topology: Topology<'a>, bytes: &'a [u8]) -> Result<Self, OpenError> {
+        topology.check_tree()?;
         let overlay = overlay::access(bytes)?;
         overlay::validate(overlay, topology.index.archive)?;
         Ok(Self::shared(topology.whole(), overlay))
@@ -195,8 +197,14 @@ fn restricted(
     set: &Set,
     flags: RestrictFlags,
 ) -> Result<AlignedVec, RestrictError> {
+    check_tree(topology)?;
     let restriction = Restriction::new(topology, set, flags)?;
     Ok(overlay::to_bytes(&overlay_of(topology, &restriction))?)
+}
+
+/// Checks the tree, once in a process, if the publisher has certified it: a view looks at all of it.
+fn check_tree(topology: Topology<'_>) -> Result<(), RestrictError> {
+    topology.check_tree().map_err(|_| RestrictError::Unsound)
 }
 
 fn overlay_of(topology: Topology<'_>, restriction: &Restriction) -> Overlay {

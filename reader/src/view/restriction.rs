@@ -83,6 +83,9 @@ pub enum RestrictError {
     /// A flag would remove all that is left of the other kind: all NUMA nodes, or all PUs.
     #[error("no {what} would be left: {found} has none; leave out the flag that removes {which}")]
     NoneLeft { what: &'static str, found: String, which: &'static str },
+    /// The publisher has certified a topology that breaks a rule of the tree.
+    #[error("the topology has no sound tree, although its publisher says so; publish it again")]
+    Unsound,
     /// The overlay cannot be archived.
     #[error(transparent)]
     Overlay(#[from] EncodeError),

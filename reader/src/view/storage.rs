@@ -9,7 +9,6 @@ use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::overlay::{self, ArchivedOverlay};
 
 /// The index of a view, and its overlay if the view owns it.
-#[derive(Clone)]
 pub(super) struct Storage<'a> {
     /// The whole topology. It never borrows from `own`, so copies of it may outlive this value.
     pub(super) whole: Topology<'a>,
@@ -49,12 +48,22 @@ impl<'a> Storage<'a> {
 
     /// The topology of the visible objects.
     pub(super) fn topology(&self) -> Topology<'_> {
+        Topology::of(self.index())
+    }
+
+    fn index(&self) -> &Index<'a> {
         // SAFETY: `new` initialises `index`, and nothing takes the value out.
-        Topology::of(unsafe { self.index.assume_init_ref() })
+        unsafe { self.index.assume_init_ref() }
     }
 
     /// Length in bytes of the overlay, if the view owns it; else 0.
     pub(super) fn own_bytes(&self) -> usize {
         self.own.as_ref().map_or(0, |own| own.len())
+    }
+}
+
+impl Clone for Storage<'_> {
+    fn clone(&self) -> Self {
+        Self::new(self.whole, self.index().clone(), self.own.clone())
     }
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 
 mod allocation;
+mod certified;
 mod every_query;
 mod machines;
 mod moved;

@@ -53,6 +53,7 @@ pub fn segment_of_job(job: &Job) -> anyhow::Result<AlignedVec> {
         boot_id: [0; 16],
         publisher_pid: 0,
         pid_namespace: 0,
+        certificate: 0,
         publisher_start: 0,
         created: 0,
         hwloc_version: 0,

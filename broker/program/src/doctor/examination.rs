@@ -70,7 +70,7 @@ pub(super) const SEGMENT: &str = "segment";
 
 fn segment() -> Answer {
     const NAME: &str = SEGMENT;
-    match adopt() {
+    match adopt().and_then(|adopted| adopted.check().map(|()| adopted)) {
         Ok(adopted) => {
             let keys = adopted.keys();
             let found = format!("{}, {} bytes, adopted", keys.file_key(), keys.size());

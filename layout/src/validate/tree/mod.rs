@@ -23,6 +23,16 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
     }
 }
 
+/// Checks that the tree has a row for each object, and the OS indexes of which sets are made.
+pub(super) fn lengths(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+    indexes(topology, counts)?;
+    match topology.tree.width.to_native() {
+        1 => Rows::<One>::new(topology, counts).map(drop),
+        2 => Rows::<Two>::new(topology, counts).map(drop),
+        _ => fail("tree.width", 0, "is 1 or 2"),
+    }
+}
+
 /// Checks that the OS indexes of PUs and NUMA nodes fit in a set, because cpusets and nodesets are
 /// made of them.
 fn indexes(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {

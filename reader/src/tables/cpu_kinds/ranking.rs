@@ -80,8 +80,8 @@ impl<'a> CpuKind<'a> {
                     Some("IntelAtom") => 1,
                     _ => 0,
                 };
-                let megahertz = frequency.and_then(|name| self.info(name)?.parse().ok());
-                Some((kind << 20) + megahertz.unwrap_or(0))
+                let megahertz = frequency.and_then(|name| self.info(name)?.parse::<u64>().ok());
+                Some(megahertz.unwrap_or(0).saturating_add(kind << 20))
             }
         }
     }
