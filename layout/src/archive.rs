@@ -112,7 +112,7 @@ pub struct InfosOfObjects {
     pub value: Column,
 }
 
-/// What the publisher found out about objects beside hwloc, by ascending number of the object.
+/// What the publisher found out about objects without hwloc, by ascending number of the object.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct FactsOfObjects {

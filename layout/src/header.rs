@@ -38,7 +38,7 @@ words! {
         Topology => "topology",
         /// The overlay of a job, and the PUs of its ranks.
         Job => "job",
-        /// Links that an administrator tells.
+        /// Links that an administrator declares.
         Links => "links",
         /// Many nodes.
         Cluster => "cluster",
@@ -107,7 +107,7 @@ pub struct Header {
     pub publisher_pid: u32,
     /// Inode of the pid namespace of the publisher; 0 means unknown.
     pub pid_namespace: u32,
-    /// Start of the publisher in clock ticks since boot. It tells the publisher from a later
+    /// Start of the publisher in clock ticks since boot. It distinguishes the publisher from a later
     /// process with the same pid.
     pub publisher_start: u64,
     /// Time of publication in nanoseconds since 1970.

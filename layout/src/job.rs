@@ -127,7 +127,7 @@ impl ArchivedJob {
     pub fn local_rank_of(&self, rank: u32) -> Option<usize> {
         let count = self.ranks.len();
         let is_it = |place: &usize| *place < count && self.ranks.get_u32(*place) == rank;
-        // Nearly always ranks are contiguous, or else a fixed step apart.
+        // Nearly always ranks are contiguous, or a fixed step apart.
         let least = u32::try_from(self.ranks.base()).unwrap_or(0);
         let ahead = rank.checked_sub(least)? as usize;
         Some(ahead).filter(is_it).or_else(|| {

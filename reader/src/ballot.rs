@@ -54,7 +54,7 @@ pub fn ballot() -> Option<PathBuf> {
     Some(PathBuf::from(SHM_FOLDER).join(format!("{}{hash:016x}", ballot_prefix())))
 }
 
-/// Opens a ballot. It must be a regular file of this user that nobody else may read or write.
+/// Opens a ballot. It must be a regular file of this user that no other user may read or write.
 #[must_use]
 pub fn open_ballot(path: &Path, more: OFlags) -> Option<File> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK | more;

@@ -55,7 +55,7 @@ impl<'a> Topology<'a> {
         Self { index: self.index.whole() }
     }
 
-    /// Checks the tree, if the publisher has certified it and nobody has walked it.
+    /// Checks the tree, if the publisher has certified it and it was not walked yet.
     pub(crate) fn check_tree(self) -> Result<(), ValidationError> {
         let whole = self.index.whole();
         let rule = "is sound, as its certificate says";

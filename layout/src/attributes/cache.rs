@@ -43,7 +43,7 @@ pub enum CacheKind {
 }
 
 impl CacheKind {
-    /// Its name: `unified`, `data` or `instruction`, else `unknown`.
+    /// Its name: `unified`, `data` or `instruction`, otherwise `unknown`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -8,7 +8,7 @@ pub struct Group {
     pub depth: u32,
     /// hwloc's internal kind of group.
     pub kind: u32,
-    /// hwloc's internal subkind, which tells different levels of one kind apart.
+    /// hwloc's internal subkind, which distinguishes levels of one kind.
     pub subkind: u32,
     /// Whether the group must not be merged with another object, even if it adds nothing to the
     /// structure.

@@ -37,7 +37,7 @@ impl OsDeviceKind {
         Self::ALL.into_iter().find(|kind| kind.raw() == raw).unwrap_or(Self::Other(raw))
     }
 
-    /// Its name: `block`, `gpu`, `network`, `openfabrics`, `dma` or `coproc`, else `other`.
+    /// Its name: `block`, `gpu`, `network`, `openfabrics`, `dma` or `coproc`, otherwise `other`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

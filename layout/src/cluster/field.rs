@@ -25,7 +25,7 @@ impl Property {
 }
 
 /// Names one value of a topology: the property in 8 bits, the object in 28 and the place in 28. The
-/// object is its number, that of a distance matrix for [`Property::DISTANCE`], else 0. The place is
+/// object is its number, that of a distance matrix for [`Property::DISTANCE`], otherwise 0. The place is
 /// that of an info, of a fact or of a page type of the object, of a value of the matrix, or of a
 /// stored value of the memory attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

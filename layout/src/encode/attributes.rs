@@ -11,7 +11,7 @@ use crate::description::Object;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The tables of attributes. `first` and `stride` tell where the rows of each level are: at
+/// The tables of attributes. `first` and `stride` say where the rows of each level are: at
 /// `first + stride * logical index`.
 pub(super) struct Packed {
     pub(super) first: Column,

@@ -79,7 +79,7 @@ fn check_indexes(builder: &Builder<'_>) -> Result<(), EncodeError> {
 }
 
 /// A set of a PU or NUMA node that should have just its OS index, but does not. One that may not be
-/// used and is kept because of devices has an empty set, beside its complete one.
+/// used and is kept because of devices has an empty set, next to its complete one.
 fn other_set(object: &Object, index: u32) -> Option<(&'static str, &Set)> {
     let sets = object.sets.as_ref()?;
     let [set, complete] = match object.object_type {

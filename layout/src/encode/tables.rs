@@ -1,4 +1,4 @@
-//! Encodes the tables beside the tree: strings, memory, distances, memory attributes, CPU kinds.
+//! Encodes the tables other than the tree: strings, memory, distances, memory attributes, CPU kinds.
 
 use super::builder::Builder;
 use super::error::EncodeError;

@@ -1,4 +1,4 @@
-//! The archive of links: what an administrator tells of the links of a node, because hwloc does
+//! The archive of links: what an administrator declares about the links of a node, because hwloc does
 //! not.
 
 use super::kinds::{LinkClass, LinkOrigin, VertexKind};
@@ -20,7 +20,7 @@ pub const MAX_VERTICES: usize = 4096;
 /// Maximum number of links.
 pub const MAX_LINKS: usize = 32768;
 
-/// Links of a node that are told.
+/// Links of a node that are declared.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct Links {

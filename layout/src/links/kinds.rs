@@ -69,7 +69,7 @@ words! {
         Maximum => "maximum",
         /// Follows from how such machines are built.
         Assumed => "assumed",
-        /// The administrator told it.
+        /// The administrator declared it.
         Told => "told",
         /// Was measured.
         Measured => "measured",

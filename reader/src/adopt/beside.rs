@@ -1,4 +1,4 @@
-//! Segments beside that of the topology: jobs, links and clusters.
+//! Segments next to that of the topology: jobs, links and clusters.
 
 use super::error::AdoptError;
 use super::file_key::FileKey;

@@ -14,8 +14,8 @@ const RUN_FOLDER_VARIABLE: &str = "TOPOBROKER_RUN";
 const KEYS_FILE: &str = "keys";
 
 impl Keys {
-    /// The keys of this process: those in its environment, else those of its PMIx server, if the
-    /// process has initialised PMIx, else those that the node's daemon published. Nothing is
+    /// The keys of this process: those in its environment, otherwise those of its PMIx server, if the
+    /// process has initialised PMIx, otherwise those that the node's daemon published. Nothing is
     /// loaded: libpmix is asked only if it is already in the process.
     ///
     /// # Errors
@@ -32,7 +32,7 @@ impl Keys {
         }
     }
 
-    /// Keys from a source other than the environment: the PMIx server of this process, else the
+    /// Keys from a source other than the environment: the PMIx server of this process, otherwise the
     /// node's daemon. Skips the keys of `missing`, a file that does not exist.
     pub(crate) fn elsewhere(missing: Option<&FileKey>) -> Result<Option<Self>, KeysError> {
         let is_other = |keys: &Self| Some(keys.file_key()) != missing;
@@ -45,7 +45,7 @@ impl Keys {
     /// PMIx names of the three keys: file, address and size.
     pub const PMIX_NAMES: [&str; 3] = ["topobroker.file", "topobroker.addr", "topobroker.size"];
 
-    /// The folder in which the node's daemon publishes: `TOPOBROKER_RUN`, else `/run/topobroker`.
+    /// The folder in which the node's daemon publishes: `TOPOBROKER_RUN`, otherwise `/run/topobroker`.
     #[must_use]
     pub fn run_folder() -> FilePath {
         let named = variable(RUN_FOLDER_VARIABLE).filter(|folder| !folder.is_empty());
@@ -69,7 +69,7 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// [`KeysError::Missing`] if a line is missing, else the errors of [`Keys::parse`].
+    /// [`KeysError::Missing`] if a line is missing, otherwise the errors of [`Keys::parse`].
     pub fn from_lines(text: &str) -> Result<Self, KeysError> {
         Self::from_values(|name| {
             let mut lines = text.lines().filter_map(|line| line.split_once('='));
@@ -92,7 +92,7 @@ fn of_daemon(folder: &FilePath) -> Result<Option<Keys>, KeysError> {
     };
     let text = text_within(MOST, file).map_err(refused)?;
     let keys = Keys::from_lines(&text)?;
-    // The segment is beside the keys, even if the folder is mounted at another place here.
+    // The segment is next to the keys, even if the folder is mounted at another place here.
     let name = keys.file().and_then(FilePath::file_name);
     Ok(Some(match name {
         Some(name) => Keys::new(FileKey::Path(folder.join(name)), keys.address(), keys.size()),

@@ -49,7 +49,7 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// [`KeysError::Missing`] if a variable is not set, else the errors of [`Keys::parse`].
+    /// [`KeysError::Missing`] if a variable is not set, otherwise the errors of [`Keys::parse`].
     pub fn from_env() -> Result<Self, KeysError> {
         Self::from_values(variable)
     }

@@ -24,8 +24,8 @@ pub enum Placement {
     Copied,
 }
 
-/// Bytes that readers map past the end of a segment. Nobody else maps a file like this. So a copy
-/// of the reader can tell a mapping of another copy, which stays, from that of a tool, which may go
+/// Bytes that readers map past the end of a segment. No other program maps a file like this. So a copy
+/// of the reader can distinguish a mapping of another copy, which stays, from that of a tool, which may go
 /// away.
 const MARK: usize = 0x1_0000;
 
@@ -184,7 +184,7 @@ fn map_from(
     // SAFETY:
     // - The mapping is new: FIXED_NOREPLACE never replaces one, nor does an address that is only a
     //   hint, nor the kernel's choice.
-    // - It is read-only. The owner of the file is trusted, nobody else may write it (checked on
+    // - It is read-only. The owner of the file is trusted, no other user may write it (checked on
     //   this descriptor), and publishers never write a segment that is ready.
     let mapped = unsafe {
         rustix::mm::mmap(
@@ -230,7 +230,7 @@ fn bytes(start: u64, length: usize) -> &'static [u8] {
     //   one of the whole file: with the same device and inode, from offset 0, and with a reader's
     //   mark.
     // - No copy of the reader unmaps a segment, so it lives as long as the process.
-    // - Nothing writes it: the owner of the file is trusted, nobody else may write it, and
+    // - Nothing writes it: the owner of the file is trusted, no other user may write it, and
     //   publishers never write a segment that is ready.
     unsafe { core::slice::from_raw_parts(start, length) }
 }

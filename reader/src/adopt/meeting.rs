@@ -6,7 +6,7 @@
 //! taken, and only then reads the map of the process to see who took it.
 //!
 //! The addresses are just above the stack of the first thread: the kernel puts nothing there but its
-//! own code (the vDSO), and pages beside the stack are described by a page table that every process
+//! own code (the vDSO), and pages next to the stack are described by a page table that every process
 //! has anyway.
 
 use topobroker_layout::header::MAX_SEGMENT_LEN;
@@ -47,7 +47,7 @@ struct Above {
 }
 
 impl Above {
-    /// Below and above the kernel's code, if there is room before the page table ends, else behind
+    /// Below and above the kernel's code, if there is room before the page table ends, otherwise behind
     /// the end. A job is mapped at the other end of each room than a topology.
     fn points(&self, guest: Guest, length: u64) -> [Option<u64>; 3] {
         let start = above(self.stack);

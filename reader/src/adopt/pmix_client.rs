@@ -118,7 +118,7 @@ impl Library {
         text
     }
 
-    /// Frees a value: with the function of PMIx 5, else as the macro of PMIx 4 does.
+    /// Frees a value: with the function of PMIx 5, otherwise as the macro of PMIx 4 does.
     fn release(&self, value: *mut Value) {
         // SAFETY: `value` came from `PMIx_Get`, and nothing refers to it any more. PMIx 4 allocates
         // values with malloc.

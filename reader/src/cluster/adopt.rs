@@ -1,4 +1,4 @@
-//! Adoption of a cluster, once per process, beside the topology of the own node.
+//! Adoption of a cluster, once per process, next to the topology of the own node.
 
 use super::Cluster;
 use super::error::ClusterOpenError;

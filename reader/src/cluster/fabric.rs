@@ -138,7 +138,7 @@ impl<'a> Fabric<'a> {
         }
     }
 
-    /// Links between two vertices by the table, or [`NO_WAY`]. `None` if the table does not tell.
+    /// Links between two vertices by the table, or [`NO_WAY`]. `None` if it is not in the table.
     #[inline]
     fn look_up(self, one: FabricVertex<'a>, other: FabricVertex<'a>) -> Option<u32> {
         if one == other {

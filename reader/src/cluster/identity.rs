@@ -3,7 +3,7 @@
 use alloc::string::{String, ToString};
 use topobroker_process::{FilePath, file_within};
 
-/// What tells a node from others: its host name and its boot.
+/// What distinguishes a node from others: its host name and its boot.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Identity {
     /// Host name.

@@ -90,7 +90,7 @@ impl<'a> ClusterNode<'a> {
         self.row().group
     }
 
-    /// Boot in which the node's topology was published, `None` if nobody knows.
+    /// Boot in which the node's topology was published, `None` if it is not known.
     #[must_use]
     pub fn boot(self) -> Option<[u8; 16]> {
         let boot = self.cluster.head.boots.get(self.cluster.file, self.number)?;
@@ -195,7 +195,7 @@ impl<'a> NodeTopology<'a> {
         self.node
     }
 
-    /// Name of the host, as hwloc found it out: the info `HostName` of the root, else the name of
+    /// Name of the host, as hwloc found it out: the info `HostName` of the root, otherwise the name of
     /// the node in the cluster.
     #[must_use]
     pub fn host_name(&self) -> String {

@@ -31,7 +31,7 @@ pub enum RankDevice {
     Gpu,
 }
 
-/// How far a device is from a rank: what is between it and the device that it should be beside, the nearness
+/// How far a device is from a rank: what is between it and the device that it should be near, the nearness
 /// to the PUs, the latency of memory. They are the digits of one number, so that sums have the same order.
 type Distance = Cost;
 
@@ -39,7 +39,7 @@ impl<'a> Topology<'a> {
     /// Deals devices to ranks: to each rank, in their order, `per_rank` of those that are best for it.
     ///
     /// The nearest ones are the best: those with the least between them and the device that they should be
-    /// beside, then those nearest to the PUs, then those of the least latency of memory.
+    /// near, then those nearest to the PUs, then those of the least latency of memory.
     ///
     /// NICs are shared: a rank gets the nearest ones; of equally near ones those of the highest rate, then
     /// those that the fewest ranks have so far. Ranks that a NIC is local to have their turn before all others,

@@ -24,12 +24,12 @@ pub enum LinkState {
 pub enum NicChoice {
     /// Those that are known to be active.
     Active,
-    /// Also those whose state nobody knows: an XML file may have no states.
+    /// Also those of unknown state: an XML file may have no states.
     ActiveOrUnknown,
 }
 
 impl NicChoice {
-    /// Those that are known to be active; with `unknown`, also those whose state nobody knows.
+    /// Those that are known to be active; with `unknown`, also those of unknown state.
     #[must_use]
     pub const fn new(unknown: bool) -> Self {
         if unknown { Self::ActiveOrUnknown } else { Self::Active }
@@ -39,7 +39,7 @@ impl NicChoice {
 impl<'a> Topology<'a> {
     /// The NICs that ranks may be given, in logical order: one of each PCI device. They are
     /// OpenFabrics and Slingshot devices (the CXI device, where hwloc knows it) if the node has any,
-    /// in whatever state, else network interfaces: nobody wants messages to go over the network of
+    /// in whatever state, otherwise network interfaces: messages should not go over the network of
     /// the administrators because a cable is loose. Virtual functions count only where their physical
     /// function is not, in a virtual machine: they have the same port.
     ///
@@ -53,7 +53,7 @@ impl<'a> Topology<'a> {
     pub fn nics(self, choice: NicChoice) -> impl Iterator<Item = Object<'a>> {
         let all = move || self.objects_with_type(ObjectType::OSDevice);
         let has_fabric = all().any(is_fabric);
-        // An interface beside the PCI devices is no adapter: a bridge, or the loop-back one.
+        // An interface without a PCI device is not an adapter: a bridge, or the loop-back one.
         let is_adapter = move |device: &Object<'a>| match has_fabric {
             true => is_fabric(*device) && !has_physical_function(*device),
             false => {
@@ -67,7 +67,7 @@ impl<'a> Topology<'a> {
             LinkState::Unknown => choice == NicChoice::ActiveOrUnknown,
             LinkState::Inactive => false,
         };
-        // To ask for the state of a device takes longer than all else here.
+        // To ask for the state of a device takes longer than everything here.
         let is_first = move |device: &Object<'a>| {
             let pci = device.pci_device_above();
             let others = || pci.into_iter().flat_map(Object::io_children).filter(is_adapter);
@@ -104,7 +104,7 @@ impl<'a> Object<'a> {
     }
 
     /// The rate in Mb/s of the fastest active port of an OpenFabrics device, or of a network
-    /// interface; `None` if nobody knows.
+    /// interface; `None` if it is not known.
     #[must_use]
     pub fn link_mbps(self) -> Option<u64> {
         match self.os_device_kind()? {
@@ -117,7 +117,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The interface by which IP goes over a network device: the device itself, or the one beside a
+    /// The interface by which IP goes over a network device: the device itself, or the one next to a
     /// CXI device of Slingshot, which has the same link. `None` if there is none.
     #[must_use]
     pub fn interface(self) -> Option<Self> {
@@ -152,7 +152,7 @@ impl<'a> Object<'a> {
         Some(self).filter(is_pci).or_else(|| self.ancestors().find(is_pci))
     }
 
-    /// The name by which users know a device: that of the OS device, else its PCI bus id. Empty for
+    /// The name by which users know a device: that of the OS device, otherwise its PCI bus id. Empty for
     /// other objects.
     #[must_use]
     pub fn device_name(self) -> Cow<'a, str> {
@@ -181,7 +181,7 @@ pub(crate) fn is_slingshot(device: Object<'_>) -> bool {
 }
 
 /// Whether a device is the one by which libfabric knows a Slingshot NIC. hwloc 2.13 and later find it,
-/// beside the interface for IP.
+/// next to the interface for IP.
 pub(crate) fn is_cxi(device: Object<'_>) -> bool {
     device.subtype() == Some("Slingshot") && device.name().is_some_and(|it| it.starts_with("cxi"))
 }

@@ -28,7 +28,7 @@ impl DeviceDistance<'_> {
 
 impl<'a> Topology<'a> {
     /// PMIx's distances of devices from a process that is bound to a set: GPUs, then network
-    /// interfaces, then OpenFabrics devices. They tell which object has both, and nothing of speed:
+    /// interfaces, then OpenFabrics devices. They say which object has both, and nothing of speed:
     /// [`Topology::device_path`] does. Counterpart: `PMIx_Compute_distances`.
     ///
     /// There are two differences from PMIx. A device without an id is there too (see

@@ -18,7 +18,7 @@ pub(crate) enum GpuLink {
 
 /// Which GPUs are connected.
 pub(crate) struct Domains<'a> {
-    /// The distinct domains that the driver tells, the first GPU's first. Empty texts follow.
+    /// The distinct domains that the driver reports, the first GPU's first. Empty texts follow.
     told: [&'a str; MOST_TOLD],
     matrix: Option<Distances<'a>>,
     /// By row of the matrix: the number of its domain among those of the matrix, or [`NONE`].
@@ -31,7 +31,7 @@ const NONE: u16 = u16::MAX;
 /// The greatest number of rows that are looked at. No node has as many GPUs.
 const MOST: usize = 512;
 
-/// The greatest number of domains of a node that the driver tells. Nearly all nodes are in one.
+/// The greatest number of domains of a node that the driver reports. Nearly all nodes are in one.
 const MOST_TOLD: usize = 16;
 
 impl GpuLink {
@@ -49,7 +49,7 @@ impl GpuLink {
 }
 
 impl<'a> Domains<'a> {
-    /// `None` if the machine does not tell links of this kind.
+    /// `None` if the machine does not report links of this kind.
     pub(crate) fn new(topology: Topology<'a>, link: GpuLink) -> Option<Self> {
         let mut told = [""; MOST_TOLD];
         let gpus = (link == GpuLink::NvLink).then(|| topology.gpus());
@@ -63,7 +63,7 @@ impl<'a> Domains<'a> {
         is_told.then_some(Self { told, matrix, domain })
     }
 
-    /// The number of the domain of a GPU: those that the driver tells come first, and domains are
+    /// The number of the domain of a GPU: those that the driver reports come first, and domains are
     /// numbered by their first GPU. `None` if the GPU has no links.
     pub(crate) fn number(&self, gpu: Object<'a>) -> Option<u32> {
         let number = match gpu.nvlink_domain() {
@@ -166,14 +166,14 @@ pub(crate) fn nvlink_domain_of<'a>(gpus: impl Iterator<Item = Object<'a>>) -> Op
 impl<'a> Object<'a> {
     /// The NVLink domain of a GPU of NVIDIA whose NVLinks leave the node: GPUs of all nodes with the same
     /// name reach each other by NVLink. It is the UUID of the cluster of NVLinks, a dot, and the number
-    /// of its clique. `None` if the driver tells none. Counterpart: `nvmlDeviceGetGpuFabricInfo`.
+    /// of its clique. `None` if the driver reports none. Counterpart: `nvmlDeviceGetGpuFabricInfo`.
     #[must_use]
     pub fn nvlink_domain(self) -> Option<&'a str> {
         self.pci_device_above()?.fact("NVLinkDomain")
     }
 
     /// Whether a PCI device connects GPUs and is none, as an NVSwitch. hwloc's subtype is from
-    /// NVIDIA's library; without that, vendor and class tell: no other bridge of this vendor has so
+    /// NVIDIA's library; without that, vendor and class say it: no other bridge of this vendor has so
     /// high a number.
     #[must_use]
     pub fn is_gpu_switch(self) -> bool {

@@ -16,9 +16,9 @@ impl<'a> Topology<'a> {
     /// programming interface. If that has several, as of a partitioned GPU, each is one. A GPU that
     /// only the driver knows is a PCI device.
     ///
-    /// If nobody knows a programming interface of any PCI device of the node, the GPUs are the PCI
+    /// If no programming interface is known of any PCI device of the node, the GPUs are the PCI
     /// devices that only compute (classes 0302 and 1200). OS devices whose PCI device hwloc does not
-    /// find, as of OpenCL on NVIDIA's, count only if there is no GPU else: they are the same ones.
+    /// find (OpenCL on NVIDIA), count only if no other GPU was found; otherwise they would be counted twice.
     pub fn gpus(self) -> impl Iterator<Item = Object<'a>> {
         let pci_devices = move || self.objects_with_type(ObjectType::PCIDevice);
         let by_driver = move || pci_devices().filter(|pci| is_known_to_driver(*pci));

@@ -9,7 +9,7 @@ const FABRIC: &str = "fab://";
 
 impl Object<'_> {
     /// The id by which PMIx knows an OS device: the address of a network interface, the GUIDs of an
-    /// OpenFabrics device, `host` and the name of a GPU. `None` if the topology does not tell, and
+    /// OpenFabrics device, `host` and the name of a GPU. `None` if the topology does not have it, and
     /// for other objects. Counterpart: `uuid` of `pmix_device_distance_t`.
     ///
     /// Of an OpenFabrics device without GUIDs, or with GUIDs of 0, the id has `host` and its name, as

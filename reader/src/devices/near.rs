@@ -20,11 +20,11 @@ pub enum Nearness {
     SamePackage,
     /// None is local to it, and it is on no package of theirs.
     Far,
-    /// The machine does not tell to which PUs the device is local.
+    /// The machine does not report to which PUs the device is local.
     Unknown,
 }
 
-/// What is between a process and a device. A value that the machine does not tell is `None`.
+/// What is between a process and a device. A value that the machine does not report is `None`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DevicePath {
     /// Which PUs of the process are local to the device.

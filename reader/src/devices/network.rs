@@ -17,7 +17,7 @@ use topobroker_layout::attributes::OsDeviceKind;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum NetworkId {
-    /// InfiniBand, by the prefix of its subnet; `None` if nobody knows it.
+    /// InfiniBand, by the prefix of its subnet; `None` if it is not known.
     InfiniBand(Option<u64>),
     /// Slingshot of HPE.
     Slingshot,
@@ -25,7 +25,7 @@ pub enum NetworkId {
     OmniPath(Option<u64>),
     /// EFA of Amazon.
     Efa,
-    /// Ethernet with RDMA (RoCE, iWARP), by the rate of its ports in Mb/s: nobody tells which ports
+    /// Ethernet with RDMA (RoCE, iWARP), by the rate of its ports in Mb/s: it is not known which ports
     /// reach each other, but those of one network are alike.
     Roce(Option<u64>),
     /// Ethernet, by its rate in Mb/s.
@@ -55,7 +55,7 @@ pub struct Network<'a> {
 }
 
 impl NetworkId {
-    /// The network of a NIC: that of its fastest active port, else of its first port. `None` if the
+    /// The network of a NIC: that of its fastest active port, otherwise of its first port. `None` if the
     /// object is no NIC.
     #[must_use]
     pub fn of(nic: Object<'_>) -> Option<Self> {
@@ -202,7 +202,7 @@ fn shares<'a>(nics: impl Iterator<Item = Object<'a>>) -> SmallVec<[NetworkShare;
     shares
 }
 
-/// The fastest active port of a device, else its first one.
+/// The fastest active port of a device, otherwise its first one.
 fn best_port(nic: Object<'_>) -> Option<Port<'_>> {
     let active = nic.ports().filter(|port| port.is_active());
     // Of equally fast ports, the first.

@@ -24,7 +24,7 @@ pub enum PathClass {
 }
 
 impl<'a> Topology<'a> {
-    /// What is between two devices. If the machine does not tell the place of a device, it is taken
+    /// What is between two devices. If the machine does not report the place of a device, it is taken
     /// to be far away.
     ///
     /// ```
@@ -60,7 +60,7 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Whether the machine tells to which PUs a device is local, in a view or not: a device of the
+    /// Whether the machine reports to which PUs a device is local, in a view or not: a device of the
     /// root may be anywhere if there are several packages or NUMA nodes.
     pub(super) fn has_place(self, device: Object<'a>) -> bool {
         let whole = self.whole();

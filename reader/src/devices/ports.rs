@@ -105,7 +105,7 @@ impl<'a> Port<'a> {
     }
 
     /// What is below the port. If the publisher did not find it out, the addresses of network
-    /// interfaces of the same PCI device tell it, then the class of that, then the LID of the port.
+    /// interfaces of the same PCI device say it, then the class of that, then the LID of the port.
     #[must_use]
     pub fn link_layer(self) -> Option<LinkLayer> {
         match self.value("LinkLayer") {
@@ -128,7 +128,7 @@ impl<'a> Port<'a> {
     }
 
     /// An Ethernet controller with an interface that has a MAC address has ports over Ethernet, though drivers of
-    /// iWARP tell a LID.
+    /// iWARP have a LID.
     fn link_layer_by_class(self, pci: Object<'a>) -> Option<LinkLayer> {
         let is_ethernet = pci.pci_attributes()?.class_id == ETHERNET_CONTROLLER;
         let mut addresses = pci.io_children().filter_map(|it| it.info("Address"));
@@ -146,7 +146,7 @@ impl<'a> Port<'a> {
     }
 
     /// The prefix of its subnet: the high half of its first GID. `None` over Ethernet, where subnets
-    /// are those of IP. A port of which nobody knows what is below it is taken to be of InfiniBand.
+    /// are those of IP. A port of unknown protocol is taken to be of InfiniBand.
     #[must_use]
     pub fn subnet_prefix(self) -> Option<u64> {
         let has_prefix = matches!(self.link_layer(), None | Some(LinkLayer::InfiniBand));

@@ -4,7 +4,7 @@ use crate::object::Object;
 use topobroker_layout::attributes::Pci;
 use topobroker_layout::object_type::ObjectType;
 
-/// The fact of a virtual function: the bus id of its physical function, as Linux tells it.
+/// The fact of a virtual function: the bus id of its physical function, as Linux reports it.
 pub const PHYSICAL_FUNCTION: &str = "PhysicalFunction";
 
 /// Ids of PCI devices that are virtual functions only, for topologies without the fact. They are one number each,

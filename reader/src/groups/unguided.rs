@@ -11,7 +11,7 @@ use crate::topology::Topology;
 use topobroker_layout::object_type::ObjectType;
 
 /// Ranks that are split: each part are those whose PUs are all below one child of the lowest object
-/// that has the PUs of all. A part has fewer ranks than there were, and nobody else is below the
+/// that has the PUs of all. A part has fewer ranks than there were, and no other rank is below the
 /// child. A rank that is below no child is in no part.
 ///
 /// A NUMA node with all PUs of the machine is no step of its own: the standard counts the processes

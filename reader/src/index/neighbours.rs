@@ -1,4 +1,4 @@
-//! Pairs of PUs that tell which objects two sets share.
+//! Pairs of PUs that say which objects two sets share.
 
 use super::Index;
 use super::words::low_bits;

@@ -17,14 +17,14 @@ impl<'a> Index<'a> {
         rest.is_some_and(|rest| rest.first() == Some(&0))
     }
 
-    /// The text in a field: the node's own, else the string in a row.
+    /// The text in a field: the node's own, otherwise the string in a row.
     #[inline]
     pub(crate) fn text(&self, field: impl FnOnce() -> Field, row: u32) -> &'a str {
         let own = self.values.and_then(|values| values.text(field()));
         own.unwrap_or_else(|| self.string(row))
     }
 
-    /// The number in a field: the node's own, else the stored one.
+    /// The number in a field: the node's own, otherwise the stored one.
     #[inline]
     pub(crate) fn number(&self, field: impl FnOnce() -> Field, stored: u64) -> u64 {
         self.values.and_then(|values| values.number(field())).unwrap_or(stored)

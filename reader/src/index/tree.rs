@@ -109,7 +109,7 @@ impl Index<'_> {
     }
 
     /// Whether all objects below an object in the tree of CPUs are visible. False also if only a
-    /// search would tell.
+    /// search would say.
     #[inline]
     pub(crate) fn has_all_below(&self, id: u32) -> bool {
         // Fast path: up to 32 times as fast.

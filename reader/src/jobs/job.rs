@@ -95,7 +95,7 @@ impl Job<'static> {
     /// Name of the PMIx key under which a launcher hands over the file of a job.
     pub const PMIX_NAME: &str = "topobroker.job";
 
-    /// The job of this process: the one in the file that `TOPOBROKER_JOB` names, else in the file
+    /// The job of this process: the one in the file that `TOPOBROKER_JOB` names, otherwise in the file
     /// that its PMIx server names; `None` if neither names a file.
     ///
     /// # Errors

@@ -65,12 +65,12 @@ pub struct Situation {
     /// Whose resources the topology describes, as its publisher says.
     pub published: Scope,
     /// Whether the topology is of the machine that the process runs on, as far as its publisher's
-    /// hwloc can tell. False if the topology was read from a file.
+    /// hwloc can say. False if the topology was read from a file.
     pub is_this_system: bool,
     /// PUs of the topology.
     pub pus: Set,
     /// PUs that the launcher gave the job. For a job of PRRTE these are the PUs of `PMIX_CPU_LIST`,
-    /// if it is set. Else they are those of `TOPOBROKER_CPU_LIST`, which our Slurm plugin sets to
+    /// if it is set. Otherwise they are those of `TOPOBROKER_CPU_LIST`, which our Slurm plugin sets to
     /// the PUs of the step.
     pub cpu_list: Option<Set>,
     /// PUs that the process may run on.
@@ -159,7 +159,7 @@ impl Situation {
     /// | --- | --- |
     /// | any, if the topology is one job's | all |
     /// | Open MPI | all: the launcher has constrained it; in a step of Slurm, the PUs of the step |
-    /// | PRRTE | the PUs of the cpu list if there is one, else all |
+    /// | PRRTE | the PUs of the cpu list if there is one, otherwise all |
     /// | Slurm | the PUs that affinity, cgroup and the cpu list of the step all have |
     /// | direct | the PUs that affinity and cgroup both have |
     /// | singleton | all; if the topology is of this whole machine, the PUs of its cgroup |

@@ -142,7 +142,7 @@ impl<'a> Links<'a> {
         self.topology.object(self.vertex(vertex)?.object?)
     }
 
-    /// Name of a vertex: that of the OS device or the name that was told, else the PCI bus id, else
+    /// Name of a vertex: that of the OS device or the name that was declared, otherwise the PCI bus id, otherwise
     /// type and logical index as hwloc-calc has them: `package:0`.
     #[must_use]
     pub fn name(&self, vertex: VertexId) -> Cow<'_, str> {

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Vertex, VertexId, VertexKind};
 use topobroker_layout::object_type::ObjectType;
 
-/// How switches of links between GPUs are connected with each other: hwloc does not tell.
+/// How switches of links between GPUs are connected with each other: hwloc does not report it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum SwitchModel {
     /// All of a node are one switch, as in every machine with switches that is sold.
@@ -45,7 +45,7 @@ impl<'a> Parts<'a> {
     }
 
     /// Adds links, in the place of those of the same classes between the same vertices. What a link
-    /// does not tell stays as it was known.
+    /// does not report stays as it was known.
     pub(super) fn tell(&mut self, told: Vec<Link>) {
         let key = |link: &Link| (link.class, link.one.min(link.other), link.one.max(link.other));
         let keys: BTreeSet<_> = told.iter().map(key).collect();

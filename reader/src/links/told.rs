@@ -1,4 +1,4 @@
-//! Links that an administrator tells, in a segment beside that of the topology.
+//! Links that an administrator declares, in a segment next to that of the topology.
 
 use super::graph::{Links, LinksError};
 use super::of_topology::parts_of;
@@ -14,13 +14,13 @@ use topobroker_layout::links::{self, ArchivedLinks};
 use topobroker_layout::links::{Link, Vertex, VertexId, VertexKind};
 use topobroker_process::FilePath;
 
-/// Links that are told of a node, in addition to what hwloc knows. It is a handle: copy it freely.
+/// Links that are declared for a node, in addition to what hwloc knows. It is a handle: copy it freely.
 #[derive(Clone, Copy)]
 pub struct ToldLinks<'a> {
     archive: &'a ArchivedLinks,
 }
 
-/// Why a process cannot adopt the links that are told.
+/// Why a process cannot adopt the links that are declared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
@@ -39,8 +39,8 @@ impl ToldLinks<'static> {
     /// What the name of the file has behind that of the topology.
     pub const ENDING: &'static str = "+links";
 
-    /// The links that are told of an adopted topology; `None` if there are none, or if the topology
-    /// is in a memfd, which has no file beside it. The segment stays mapped for the life of the
+    /// The links that are declared for an adopted topology; `None` if there are none, or if the topology
+    /// is in a memfd, which has no file next to it. The segment stays mapped for the life of the
     /// process.
     ///
     /// # Errors
@@ -89,8 +89,8 @@ impl<'a> ToldLinks<'a> {
 }
 
 impl<'a> Topology<'a> {
-    /// [`Topology::links`], with links that are told: they replace links of the same class between
-    /// the same vertices. What they do not tell, such as a bandwidth, stays as it was known.
+    /// [`Topology::links`], with links that are declared: they replace links of the same class between
+    /// the same vertices. What they do not say, such as a bandwidth, stays as it was known.
     ///
     /// # Errors
     ///
@@ -114,7 +114,7 @@ impl<'a> Topology<'a> {
     }
 }
 
-/// The vertex of a told one; `None` if its object is hidden.
+/// The vertex of a declared one; `None` if its object is hidden.
 fn vertex(parts: &mut Parts<'_>, switches: SwitchModel, told: Vertex) -> Option<VertexId> {
     if let Some(id) = told.object {
         let object = parts.topology.object(id)?;

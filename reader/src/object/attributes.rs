@@ -105,7 +105,7 @@ impl<'a> Object<'a> {
         self.index.archive.pci.row(row, |property, stored| self.number(property, 0, stored))
     }
 
-    /// A number of this object: the node's own, else the stored one.
+    /// A number of this object: the node's own, otherwise the stored one.
     fn number(self, property: Property, place: u32, stored: u64) -> u64 {
         self.index.number(|| Field::new(property, self.id(), place), stored)
     }

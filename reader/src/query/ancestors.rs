@@ -187,7 +187,7 @@ impl<'a> Object<'a> {
     }
 
     /// Whether all PUs of this object are PUs of `root`: whether it is at the same place as `root`
-    /// or below. As in hwloc, I/O and Misc objects are in no subtree; [`Object::ancestors`] tells
+    /// or below. As in hwloc, I/O and Misc objects are in no subtree; [`Object::ancestors`] says
     /// whether they are below `root`. Counterpart: `hwloc_obj_is_in_subtree`.
     #[doc(alias = "hwloc_obj_is_in_subtree")]
     #[must_use]

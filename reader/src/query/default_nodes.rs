@@ -8,7 +8,7 @@ use topobroker_layout::set::Set;
 
 impl<'a> Topology<'a> {
     /// The NUMA nodes that people mean by the NUMA nodes of a machine: no two of them have a PU in
-    /// common, so that high-bandwidth memory, CXL memory and GPU memory beside ordinary memory are
+    /// common, so that high-bandwidth memory, CXL memory and GPU memory next to ordinary memory are
     /// left out. By logical index. Counterpart: `hwloc_topology_get_default_nodeset` of hwloc 2.12.
     ///
     /// The node with the lowest OS index is the first. Then those of its subtype come in, by OS

@@ -129,7 +129,7 @@ impl<'a> Topology<'a> {
 #[derive(Clone)]
 pub struct Objects<'a> {
     index: &'a Index<'a>,
-    /// Numbers of the objects if they are contiguous, else ordinals.
+    /// Numbers of the objects if they are contiguous, otherwise ordinals.
     range: Range<u32>,
     by_ordinal: bool,
     /// The number from which to look for the next visible object. Only used for ordinals, if no

@@ -9,7 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use topobroker_layout::attributes::{Associativity, Attributes, Bridge, Pci};
 
-/// Attributes of an object as texts such as `size=32KB`, and its infos, if `verbose`; else its
+/// Attributes of an object as texts such as `size=32KB`, and its infos, if `verbose`; otherwise its
 /// memory or size alone. Counterpart: `hwloc_obj_attr_snprintf`, which puts a separator between
 /// them.
 ///

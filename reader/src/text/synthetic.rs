@@ -114,7 +114,7 @@ fn attributes(object: Object<'_>) -> String {
 }
 
 /// The OS indexes of a level as text: as loops (`step*count`, separated by colons) if possible,
-/// else one by one.
+/// otherwise one by one.
 fn indexes(level: &[u32]) -> String {
     let mut text = String::new();
     match loops(level) {

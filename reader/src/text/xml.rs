@@ -196,7 +196,7 @@ fn numbers(xml: &mut Xml, element: &'static str, numbers: &[String]) {
 
 fn support(xml: &mut Xml, topology: Topology<'_>) {
     for (name, value) in topology.support() {
-        // `misc.imported_support` tells that the support bits were imported. hwloc does not export
+        // `misc.imported_support` says that the support bits were imported. hwloc does not export
         // it.
         if value == 0 || name == "misc.imported_support" {
             continue;

@@ -1,5 +1,5 @@
 //! Views: a part of a topology, seen as a topology of its own. A view is an archive seen through an
-//! overlay. If no object moves, the overlay is made by folding bits level by level (`fold`), else
+//! overlay. If no object moves, the overlay is made by folding bits level by level (`fold`), otherwise
 //! by taking the tree apart as hwloc does (`rebuild`).
 
 mod fold;

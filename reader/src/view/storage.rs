@@ -14,7 +14,7 @@ pub(super) struct Storage<'a> {
     pub(super) whole: Topology<'a>,
     /// Always initialised. `MaybeUninit` because this borrows from `own`: while this value is
     /// dropped, a plain reference would point to freed memory, which Rust does not allow even if
-    /// nobody reads it.
+    /// it is not read.
     index: MaybeUninit<Index<'a>>,
     /// The overlay, if the view owns it; clones share it.
     own: Option<Arc<AlignedVec>>,
@@ -56,7 +56,7 @@ impl<'a> Storage<'a> {
         unsafe { self.index.assume_init_ref() }
     }
 
-    /// Length in bytes of the overlay, if the view owns it; else 0.
+    /// Length in bytes of the overlay, if the view owns it; otherwise 0.
     pub(super) fn own_bytes(&self) -> usize {
         self.own.as_ref().map_or(0, |own| own.len())
     }

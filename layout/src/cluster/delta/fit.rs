@@ -272,7 +272,7 @@ mod tests {
         let names = texts(|node| format!("n{node}"));
         let [first, second] = [7, 9].map(|plus| texts(|node| format!("02:00:{:02x}", node + plus)));
         assert_eq!(row_len_of(&[(info(0), column(&names))]), 0);
-        // An address takes the four bits that tell 16 nodes apart.
+        // An address takes the four bits that distinguish 16 nodes.
         let [names, first, second] = [&names, &first, &second].map(|it| column(it));
         assert_eq!(row_len_of(&[(info(0), names), (info(1), first), (info(2), second)]), 1);
     }

@@ -1,4 +1,4 @@
-//! Environment variables by which programs are told which GPUs a process is to use.
+//! Environment variables from which programs read which GPUs a process is to use.
 
 use crate::jobs::Job;
 use crate::object::Object;
@@ -11,11 +11,11 @@ use alloc::vec::Vec;
 use core::iter;
 use topobroker_layout::attributes::vendor;
 
-/// A programming interface of GPUs that can be told which of them to use.
+/// A programming interface of GPUs that can be given which of them to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Interface {
-    /// CUDA: `CUDA_VISIBLE_DEVICES`, and `CUDA_DEVICE_ORDER` if GPUs are told by number.
+    /// CUDA: `CUDA_VISIBLE_DEVICES`, and `CUDA_DEVICE_ORDER` if GPUs are named by number.
     Cuda,
     /// ROCm: `ROCR_VISIBLE_DEVICES`.
     Rocm,
@@ -31,8 +31,8 @@ impl Interface {
     pub const OF_RANKS: [Self; 3] = [Self::Cuda, Self::Rocm, Self::LevelZero];
 }
 
-/// Name and value of each variable by which a programming interface is told to use the GPUs that a rank
-/// of a job was given, as [`of_gpus`] tells them. Of a GPU that NVIDIA's MIG parts, the rank uses one
+/// Names and values of the variables that make a programming interface use the GPUs that a rank
+/// of a job was given, as [`of_gpus`] names them. Of a GPU that NVIDIA's MIG parts, the rank uses one
 /// instance: the ranks that were given this GPU have its instances in turn. Ranks that share a GPU with tiles
 /// (Level Zero) have these in turn.
 ///
@@ -78,11 +78,11 @@ fn part_of<'a>(job: Job<'a>, rank: u32, gpu: Object<'a>) -> Part<'a> {
     instance.map_or(Part::All, Part::Instance)
 }
 
-/// Name and value of each variable by which a programming interface is told to use the GPUs `given`,
+/// Names and values of the variables that make a programming interface use the GPUs `given`,
 /// objects of `node`. None if there are none, and not an empty value, which would mean no GPU.
 ///
-/// GPUs are told by UUID where it is known, because a UUID means the same in every container. Else
-/// they are told by their number, in the order of PCI bus ids of the GPUs of one vendor on the node.
+/// GPUs are named by UUID where it is known, because a UUID means the same in every container. Otherwise
+/// they are named by their number, in the order of PCI bus ids of the GPUs of one vendor on the node.
 #[must_use]
 pub fn of_gpus(
     interface: Interface,
@@ -92,7 +92,7 @@ pub fn of_gpus(
     told(interface, &given.iter().map(|gpu| (*gpu, Part::All)).collect::<Vec<_>>(), node)
 }
 
-/// What [`of_gpus`] tells of GPUs, each whole or as one of its instances.
+/// What [`of_gpus`] says of GPUs, each whole or as one of its instances.
 fn told(
     interface: Interface,
     given: &[(Object<'_>, Part<'_>)],

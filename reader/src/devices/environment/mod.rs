@@ -1,4 +1,4 @@
-//! Environment variables by which libraries are told which NICs and GPUs a process is to use.
+//! Environment variables from which libraries read which NICs and GPUs a process is to use.
 
 mod gpus;
 mod nics;

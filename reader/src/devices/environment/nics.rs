@@ -1,4 +1,4 @@
-//! Environment variables by which libraries are told which NICs a process is to use.
+//! Environment variables from which libraries read which NICs a process is to use.
 
 use crate::devices::{NetworkId, NicChoice, PortState};
 use crate::jobs::Job;
@@ -10,7 +10,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use topobroker_layout::attributes::OsDeviceKind;
 
-/// A library that can be told which NICs to use.
+/// A library that can be given which NICs to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Library {
@@ -32,7 +32,7 @@ impl Library {
     pub const OF_RANKS: [Self; 3] = [Self::Ucx, Self::Nccl, Self::Mpich];
 }
 
-/// Name and value of each variable by which a library is told to use the NICs `given`, the best
+/// Names and values of the variables that make a library use the NICs `given`, the best
 /// first. `all` are those that the library finds.
 #[must_use]
 pub fn of_nics<'a>(
@@ -63,7 +63,7 @@ pub fn of_nics<'a>(
         Library::Libfabric => {
             let names: Vec<&str> = given.iter().filter_map(|nic| nic.name()).collect();
             let own = names.first().copied().unwrap_or_default();
-            // Verbs devices are told by the beginnings of their names.
+            // Verbs devices are named by the beginnings of their names.
             let begins = |nic: &&Object<'a>| nic.name().is_some_and(|name| name.starts_with(own));
             match NetworkId::of(*first).map(provider) {
                 Some("verbs") if all.iter().filter(begins).count() < 2 => {
@@ -81,7 +81,7 @@ pub fn of_nics<'a>(
     }
 }
 
-/// Name and value of each variable by which libraries are told to use the NICs that a rank of a job was
+/// Names and values of the variables that make libraries use the NICs that a rank of a job was
 /// given: UCX, NCCL and MPICH.
 #[must_use]
 pub fn of_nics_of_rank(job: Job<'_>, rank: u32) -> Vec<(&'static str, String)> {
@@ -115,7 +115,7 @@ fn provider(network: NetworkId) -> &'static str {
     }
 }
 
-/// The name of a NIC with its first active port, else its first one that may be active, such as
+/// The name of a NIC with its first active port, otherwise its first one that may be active, such as
 /// `mlx5_0:1`. An interface has no ports, and is the one for IP of a Slingshot NIC.
 fn named(nic: Object<'_>) -> String {
     let nic = nic.interface().unwrap_or(nic);

@@ -1,4 +1,4 @@
-//! Sources that tell a process which PUs are its own: lists, affinity, cgroup and environment.
+//! Sources that say which PUs are its own: lists, affinity, cgroup and environment.
 
 mod affinity;
 mod cgroup;

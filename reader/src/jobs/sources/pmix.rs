@@ -1,4 +1,4 @@
-//! Reads the texts by which PMIx tells a process its PUs.
+//! Reads the texts with which PMIx gives a process its PUs.
 
 use super::cpu_list::{CpuList, Numbering};
 use super::error::SourceError;

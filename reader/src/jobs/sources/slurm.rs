@@ -1,4 +1,4 @@
-//! Reads the variables by which Slurm tells a task its PUs.
+//! Reads the variables with which Slurm gives a task its PUs.
 
 use super::error::SourceError;
 use super::text::{BELOW_LIMIT, Text, known};
@@ -18,7 +18,7 @@ const EXPECTED: &str =
 pub enum SlurmBinding {
     /// The task is not bound.
     None,
-    /// Slurm chose the PUs; the affinity of the process tells which.
+    /// Slurm chose the PUs; the affinity of the process says which.
     Automatic,
     /// The task is bound to these PUs, by OS index.
     Pus(Set),

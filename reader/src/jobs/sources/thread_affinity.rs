@@ -1,4 +1,4 @@
-//! The PUs of `GOMP_CPU_AFFINITY` and `KMP_AFFINITY`, by which OpenMP runtimes are told where threads run.
+//! The PUs of `GOMP_CPU_AFFINITY` and `KMP_AFFINITY`, from which OpenMP runtimes read where threads run.
 
 use super::cpu_list::CpuList;
 use super::error::SourceError;

@@ -38,7 +38,7 @@ impl<'a> CpuKind<'a> {
         self.topology.index.visible_part(self.kind.cpuset.to_native())
     }
 
-    /// Efficiency that the platform or a user stated. hwloc tells it only in its XML.
+    /// Efficiency that the platform or a user stated. hwloc reports it only in its XML.
     #[must_use]
     pub fn forced_efficiency(self) -> Option<u32> {
         self.kind.forced_efficiency.to_native().checked_sub(1)
