@@ -76,7 +76,7 @@ impl PreparedNode {
     ///
     /// # Errors
     ///
-    /// [`ClusterError::Part`] if the object has no PUs; else those of [`PreparedNode::of_archive`].
+    /// [`ClusterError::Part`] if the object has no PUs; otherwise those of [`PreparedNode::of_archive`].
     #[doc(alias = "hwloc_custom_insert_topology")]
     pub fn of_part(
         object: Object<'_>,

@@ -166,7 +166,7 @@ pub fn port_pairs(
     pairs
 }
 
-/// The reason that says most: what is wrong with the port itself, else that there are too few that
+/// The reason that says most: what is wrong with the port itself, otherwise that there are too few that
 /// it would reach.
 fn unpaired(port: &Known, mut reasons: Vec<String>) -> Unpaired {
     reasons.sort_by_key(|reason| !reason.starts_with("not enough"));

@@ -97,7 +97,7 @@ fn several_networks(job: Job<'_>) -> Option<Finding> {
     (networks.len() > 1).then(|| Finding::new(FindingKind::Networks, text))
 }
 
-/// The PUs of a job that are as near to a NIC as any are: local to one, else on the package of one.
+/// The PUs of a job that are as near to a NIC as any are: local to one, otherwise on the package of one.
 /// `None` if all are equally far.
 fn best_pus(nics: &[Object<'_>], all: &Set) -> Option<Set> {
     let local = union(nics.iter().map(|nic| nic.non_io_ancestor()));

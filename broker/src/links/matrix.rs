@@ -68,7 +68,7 @@ fn of_gpus(links: &Links<'_>, one: VertexId, other: VertexId) -> Option<String> 
 }
 
 /// The class and the number of the links of GPUs between two vertices, directly or by a switch; the number
-/// is `None` if nobody knows it. `None` if there are no such links.
+/// is `None` if it is not known. `None` if there are no such links.
 #[must_use]
 pub fn links_of_gpus(
     links: &Links<'_>,

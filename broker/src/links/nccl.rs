@@ -294,7 +294,7 @@ fn class(object: Object<'_>) -> String {
     }
 }
 
-/// The number of a GPU as NVML and ROCm SMI have it: the one in the name that they give it, else its
+/// The number of a GPU as NVML and ROCm SMI have it: the one in the name that they give it, otherwise its
 /// place among GPUs.
 pub(super) fn device_number(links: &Links<'_>, vertex: VertexId) -> u32 {
     let number = |object: Object<'_>| {

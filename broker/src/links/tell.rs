@@ -1,4 +1,4 @@
-//! Links that an administrator tells, in a segment beside that of a topology.
+//! Links that an administrator declares, in a segment next to that of a topology.
 
 use crate::aligned::aligned;
 use crate::publish::{PublishError, Publisher, framed, header_of, named};
@@ -17,7 +17,7 @@ use topobroker_reader::{
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum TellError {
-    /// The topology is in a memfd, which has no file beside it.
+    /// The topology is in a memfd, which has no file next to it.
     #[error("the topology is in a memfd: links can be told only of one in a file")]
     Memfd,
     /// Links are told already.
@@ -74,7 +74,7 @@ pub fn tell(base: &Adopted, graph: &Links<'_>) -> Result<PathBuf, TellError> {
     }
 }
 
-/// Removes the links that are told of an adopted topology. Processes that have adopted them keep
+/// Removes the links that are declared of an adopted topology. Processes that have adopted them keep
 /// them.
 ///
 /// # Errors

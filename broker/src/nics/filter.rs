@@ -12,7 +12,7 @@ pub(super) const NETWORK: &str = "SiteNetwork";
 pub(super) const NIC: &str = "SiteNic";
 pub(super) const NO_NIC: &str = "SiteNoNic";
 
-/// Which NICs jobs may use. By default those that the site of the topology says, else all.
+/// Which NICs jobs may use. By default those that the site of the topology says, otherwise all.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NicFilter {
     network: Option<String>,

@@ -18,7 +18,7 @@ static TOPOLOGY: Global<AdoptedHwloc> = Global::new();
 /// The first call adopts the hwloc segment that the environment names (`PMIX_HWLOC_SHMEM_FILE`,
 /// `_ADDR`, `_SIZE`), or that the process's PMIx server names. If there is none, or it cannot be
 /// adopted (another library has adopted it, or its address is taken), hwloc loads a topology once:
-/// the XML of `HWLOC_XMLFILE` if that is set, else this machine.
+/// the XML of `HWLOC_XMLFILE` if that is set, otherwise this machine.
 ///
 /// hwloc's memory-attribute functions write into their topology and crash on an adopted one
 /// (2.9.0): call them on a duplicate (`hwloc_topology_dup`), or use the reader.
@@ -56,7 +56,7 @@ fn keys() -> Option<Keys> {
 }
 
 /// Adopts the hwloc segment that keys name. hwloc does not check its content, so root or this user
-/// must own the file, and nobody else may write it.
+/// must own the file, and no other user may write it.
 fn adopt(keys: &Keys) -> Option<AdoptedHwloc> {
     let file = File::from(open_trusted(keys.file()?).ok()?);
     if file.metadata().ok()?.len() < keys.size() {

@@ -1,4 +1,4 @@
-//! Loads the topology of a process: from a published segment, else from XML, else by discovery,
+//! Loads the topology of a process: from a published segment, otherwise from XML, otherwise by discovery,
 //! which one process does for all.
 
 use super::election::{Election, close_all};
@@ -76,7 +76,7 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
 }
 
 /// The keys of a topology for another process, which is to adopt it: of what is published to this
-/// process, else of what the first of many processes discovers. PMIx is not asked for XML, and there
+/// process, otherwise of what the first of many processes discovers. PMIx is not asked for XML, and there
 /// must be room for a segment. It stays as long as the process `owner` runs, for which [`release`] is
 /// called at its end.
 ///
@@ -127,7 +127,7 @@ enum Shared {
     Own(Box<Description>, Source),
 }
 
-/// Finds the segment that others have discovered, else discovers for all.
+/// Finds the segment that others have discovered, otherwise discovers for all.
 fn shared(owner: Option<u32>) -> Result<Shared, LoadError> {
     if hwloc::loads_by_other_means() {
         return Ok(Shared::Own(discovered()?, Source::Loaded));

@@ -9,7 +9,7 @@ pub struct Policy {
     /// How ranks are mapped.
     pub map: MapBy,
     /// How ranks are numbered; `None` for the default of PRRTE: one object after the other, if ranks are mapped by
-    /// objects, else in the order in which they are mapped.
+    /// objects, otherwise in the order in which they are mapped.
     pub rank: Option<RankBy>,
     /// What ranks are bound to.
     pub bind: BindTo,

@@ -98,7 +98,7 @@ impl From<LegacyError> for PublishError {
     }
 }
 
-/// Makes the error of a failed step: [`PublishError::Full`] if there is no room, else
+/// Makes the error of a failed step: [`PublishError::Full`] if there is no room, otherwise
 /// [`PublishError::Store`].
 pub(super) fn failed<'f>(
     file: &'f Path,

@@ -54,7 +54,7 @@ impl Published {
         names_beside(&self.named_file())
     }
 
-    /// The files beside it: hwloc's segment and XML for unmodified programs, the slots of the hwloc
+    /// The files next to it: hwloc's segment and XML for unmodified programs, the slots of the hwloc
     /// guard, and told links.
     #[must_use]
     pub fn files_beside(&self) -> Vec<PathBuf> {

@@ -177,7 +177,7 @@ impl Publication {
         &self.keys
     }
 
-    /// The files for hwloc beside it, if they were asked for.
+    /// The files for hwloc next to it, if they were asked for.
     ///
     /// ```
     /// # use topobroker::hwloc::{Input, LoadOptions, capture, load};

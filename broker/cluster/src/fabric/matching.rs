@@ -44,7 +44,7 @@ pub struct Matching {
 }
 
 impl FabricGraph {
-    /// Finds the node of each port: by its GUID, else by its name, whose first word is the node's.
+    /// Finds the node of each port: by its GUID, otherwise by its name, whose first word is the node's.
     #[must_use]
     pub fn matching<'n>(&self, nodes: impl Iterator<Item = (&'n str, &'n HostPorts)>) -> Matching {
         let (mut by_guid, mut by_name) = (HashMap::new(), HashMap::new());

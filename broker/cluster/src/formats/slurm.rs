@@ -41,7 +41,7 @@ struct Row<'a> {
     children: String,
 }
 
-/// The groups as `topology.conf`: blocks or rings if all groups are, else switches. Those without
+/// The groups as `topology.conf`: blocks or rings if all groups are, otherwise switches. Those without
 /// nodes are kept: Slurm joins blocks that follow each other, and takes leaves that are still empty.
 ///
 /// # Errors

@@ -78,7 +78,7 @@ impl NodeReport {
         self.frame(Body::Whole(self.node.archive().to_vec())).to_bytes()
     }
 
-    /// What differs from the known node of the same class; else the whole topology, or only the
+    /// What differs from the known node of the same class; otherwise the whole topology, or only the
     /// class if that is what is asked for.
     #[must_use]
     pub fn against(&self, known: &Known) -> Vec<u8> {

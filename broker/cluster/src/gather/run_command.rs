@@ -32,7 +32,7 @@ const MOST_QUOTED: usize = 200;
 /// the master of ssh's connections, may hold the pipe open for ever.
 const AFTER_END: Duration = Duration::from_millis(500);
 
-/// Runs a command with these bytes as input, and returns what it printed, else what went wrong. A
+/// Runs a command with these bytes as input, and returns what it printed, otherwise what went wrong. A
 /// command that is ended is ended with its process group.
 pub(super) fn run_command(
     command: &str,

@@ -19,7 +19,7 @@ pub struct SlurmGroup {
     pub nodes: Vec<String>,
     /// Speed of the links in the unit that the site uses, 0 if it is not told.
     pub speed: u32,
-    /// Sizes of a torus, such as `2x2x4`, and of the parts of it that jobs are given, with blanks between; else
+    /// Sizes of a torus, such as `2x2x4`, and of the parts of it that jobs are given, with blanks between; otherwise
     /// empty.
     pub sizes: String,
     /// Line of the file.

@@ -15,7 +15,7 @@ use topobroker_reader::cluster::GroupKind;
 const MOST: u64 = 1 << 26;
 
 /// Reads a `topology.yaml`: the topology with the name `wanted`; without one, the default of the cluster,
-/// else the first one.
+/// otherwise the first one.
 ///
 /// # Errors
 ///

@@ -251,7 +251,7 @@ fn lock(path: &Path) -> Result<(OwnFolder, File), DaemonError> {
 }
 
 /// A text that changes when the topology may have changed. If `input` is a file, the text has its
-/// inode, length and time of modification. Else it has the PUs and NUMA nodes that are online, and
+/// inode, length and time of modification. Otherwise it has the PUs and NUMA nodes that are online, and
 /// those that the cgroup of this process allows.
 #[must_use]
 pub fn fingerprint(input: Option<&Path>) -> String {

@@ -20,7 +20,7 @@ pub struct DevicePolicy {
     /// Which NICs are dealt.
     pub nics: NicChoice,
     /// The network and the names of these NICs; by default those that the site of the topology says,
-    /// else the best network ([`Topology::networks`]), and all of its NICs.
+    /// otherwise the best network ([`Topology::networks`]), and all of its NICs.
     pub site: NicFilter,
     /// Whether the NICs of a rank are to be near its first GPU, and not near its PUs.
     pub nics_near_gpu: bool,

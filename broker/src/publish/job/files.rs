@@ -85,7 +85,7 @@ pub fn sweep(base: &Adopted) -> Result<usize, JobError> {
     sweep_files(&starts_of_files(base))
 }
 
-/// The file of a job: the one that is there and can be trusted, else the one that a new job would get.
+/// The file of a job: the one that is there and can be trusted, otherwise the one that a new job would get.
 ///
 /// # Errors
 ///
@@ -99,7 +99,7 @@ pub fn file_of(base: &Adopted, name: &str) -> Result<PathBuf, JobError> {
     }
 }
 
-/// The file of a new job: beside the topology, or in shared memory if this user may not write there,
+/// The file of a new job: next to the topology, or in shared memory if this user may not write there,
 /// because a daemon of root has published it.
 pub(super) fn new_file(files: Vec<PathBuf>, name: &str) -> Result<PathBuf, JobError> {
     let may_write = |file: &PathBuf| {
@@ -146,7 +146,7 @@ fn starts_of_files(base: &Adopted) -> Vec<PathBuf> {
 }
 
 /// The common starts of the paths of job files: the path of the topology, and the one that it would
-/// have in shared memory, where users have their jobs who may not write beside it; then `.job-`.
+/// have in shared memory, where users have their jobs who may not write next to it; then `.job-`.
 fn starts_beside(base_file: &Path) -> Vec<PathBuf> {
     let name = base_file.file_name().unwrap_or_default();
     let mut starts = vec![start_beside(base_file), start_beside(&Path::new(SHM_FOLDER).join(name))];
@@ -223,7 +223,7 @@ pub fn remove_orphans(folder: &Path, known: &BTreeSet<String>) -> io::Result<()>
 }
 
 /// The name of the topology that a file belongs to. The file is a job over it, or a file for hwloc
-/// beside the topology or a job.
+/// next to the topology or a job.
 pub(in crate::publish) fn base_of(name: &str) -> Option<&str> {
     let name = name.strip_prefix(NAME_PREFIX)?;
     let (own, copy) = legacy::split_name(name);

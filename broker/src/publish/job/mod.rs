@@ -1,4 +1,4 @@
-//! Jobs over a published topology. Each job is a small segment beside that of the topology.
+//! Jobs over a published topology. Each job is a small segment next to that of the topology.
 
 mod devices;
 mod error;
@@ -82,7 +82,7 @@ impl JobPublication {
         &self.file
     }
 
-    /// The files for hwloc beside it, if they were asked for.
+    /// The files for hwloc next to it, if they were asked for.
     #[must_use]
     pub fn legacy(&self) -> Option<&Legacy> {
         self.legacy.as_ref()
