@@ -41,7 +41,7 @@ pub enum Owners {
 }
 
 impl FileBytes {
-    /// Opens a file that was found in a folder and that nobody has named, of at most `most` bytes, also unpacked. Where
+    /// Opens a file that was found in a folder and that the user has not named, of at most `most` bytes, also unpacked. Where
     /// others may make files, links are not followed, and the owner of a file counts.
     ///
     /// # Errors

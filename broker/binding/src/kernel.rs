@@ -34,7 +34,7 @@ pub(super) fn affinity(thread: u32) -> io::Result<Vec<u64>> {
 /// Sets the memory policy of the thread that asks. `nodes` may be empty.
 pub(super) fn set_memory_policy(mode: c_long, nodes: &[u64]) -> io::Result<()> {
     let mask = if nodes.is_empty() { null() } else { nodes.as_ptr() };
-    // The kernel takes one bit less than it is told.
+    // The kernel takes one bit less than it is given.
     let bits = if nodes.is_empty() { 0 } else { size_of_val(nodes) * 8 + 1 };
     // SAFETY: the kernel reads `bits` - 1 bits, which the slice has.
     checked(unsafe { libc::syscall(libc::SYS_set_mempolicy, mode, mask, bits) }).map(drop)

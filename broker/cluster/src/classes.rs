@@ -86,7 +86,7 @@ impl Prepared {
         &self.archive
     }
 
-    /// What tells the ports of the node.
+    /// What identifies the ports of the node.
     pub(super) fn take_ports(&mut self) -> HostPorts {
         std::mem::take(&mut self.ports)
     }

@@ -37,7 +37,7 @@ pub(super) fn difference(base: &Prepared, node: &Prepared) -> Vec<u8> {
     bytes
 }
 
-/// How the text of a node is told.
+/// How the text of a node is written.
 const LETTERS: u64 = 0;
 const LOWER_DIGITS: u64 = 1;
 const UPPER_DIGITS: u64 = 2;

@@ -176,7 +176,7 @@ fn preordered(groups: &[Group], nodes: &[&Placed]) -> (Groups, Vec<u32>) {
         groups.get(number as usize).is_some_and(|group| group.kind == GroupKind::Block)
     };
     for children in &mut children {
-        // Blocks come last, so that the order is one also beside other groups.
+        // Blocks come last, so that the order is one also among other groups.
         let by_name = |one: &u32, other: &u32| super::natural::natural(name(*one), name(*other));
         children.sort_by(|one, other| match (has_order(*one), has_order(*other)) {
             (true, true) => one.cmp(other),

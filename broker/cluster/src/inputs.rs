@@ -55,7 +55,7 @@ pub fn prepare_all<E: Send>(
                     let Some(batch) = files.get(first..end).filter(|it| !it.is_empty()) else {
                         break;
                     };
-                    // An error means that nobody waits for nodes any more.
+                    // An error means that no thread waits for nodes any more.
                     if (first..).zip(prepare_batch(batch)).any(|it| send.send(it).is_err()) {
                         break;
                     }

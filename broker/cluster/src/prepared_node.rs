@@ -118,7 +118,7 @@ impl PreparedNode {
         &self.prepared
     }
 
-    /// The boot in which it was published, zeros if nobody knows.
+    /// The boot in which it was published, zeros if it is not known.
     pub(super) fn boot(&self) -> [u8; 16] {
         self.boot
     }

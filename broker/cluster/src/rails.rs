@@ -1,5 +1,5 @@
 //! Rails: NICs that have the same place on their nodes are connected to the same switches, so that they reach each
-//! other without a spine. Where nobody knows the switches, as of Ethernet, the IP subnets of NICs tell.
+//! other without a spine. Where the switches are not known, as of Ethernet, the IP subnets of NICs decide.
 
 use crate::majority::majority;
 use std::collections::{BTreeMap, BTreeSet};

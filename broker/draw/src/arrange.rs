@@ -309,7 +309,7 @@ impl Placed {
         line((bend, to.1), to, text);
     }
 
-    /// How far below its top the box itself is: a bridge is beside the first box behind it.
+    /// How far below its top the box itself is: a bridge is next to the first box behind it.
     fn head(&self, units: Units) -> u32 {
         match self.parts.first() {
             Some((_, below, part)) if self.is_bridge() && !self.is_bus => {

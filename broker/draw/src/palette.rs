@@ -52,7 +52,7 @@ pub(crate) fn of_kind(kind: BoxKind) -> Pair {
     }
 }
 
-/// Colours of ranks and classes: neighbours differ also for those who cannot tell red from green.
+/// Colours of ranks and classes: neighbours differ also for those who cannot distinguish red from green.
 pub(crate) const COLOURS: [Pair; 12] = [
     ("#8ec7ff", "#1d4f82"),
     ("#ffc06b", "#7a4a00"),

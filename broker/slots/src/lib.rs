@@ -5,7 +5,7 @@
 //! use topobroker_slots::{LoadKey, Slots};
 //! // What `hwloc_topology_load` is asked for, as `topobroker audit` prints it.
 //! let key: LoadKey = "0x0/00000000011120333100".parse()?;
-//! // A page that nobody has written is not a file of slots.
+//! // A page that was never written is not a file of slots.
 //! assert_eq!(Slots::read(&[0; topobroker_slots::FIRST_PAGE], 1 << 20), None);
 //! # assert_eq!(key.flags, 0);
 //! # Ok::<(), topobroker_slots::ParseLoadKeyError>(())

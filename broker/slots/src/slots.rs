@@ -16,7 +16,7 @@ const MAGIC: [u8; 8] = *b"TOPOSLOT";
 /// Version of the format. Readers refuse any other.
 const VERSION: u32 = 2;
 
-/// Ending of the file's name, after the name of the segment that it is beside.
+/// Ending of the file's name, after the name of the segment that it is next to.
 pub const SLOTS_ENDING: &str = "+slots";
 
 /// Length in bytes of the page that says which slots there are.

@@ -11,7 +11,7 @@ use topobroker_reader::{
     jobs::{Job, JobRank},
 };
 
-/// What is wrong with where the ranks of a job are bound. Ranks are *far* if none of their PUs is as
+/// What is wrong with where the ranks of a job are bound. Ranks are *far* if not one of their PUs is as
 /// near to a NIC as other PUs of the job are, and *split* if only some are. It is only a note if those
 /// PUs have other ranks already. Ranks that are not bound have one note together. `node` is the
 /// topology that the job is over. NICs are those of the job's network that are known to be active,

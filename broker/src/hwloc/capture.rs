@@ -200,7 +200,7 @@ fn cpu_kinds(topology: &HwlocTopology<'_>) -> Result<Vec<CpuKind>, CaptureError>
     }
     let has_capacity =
         |kind: &tables::CpuKind| kind.infos.iter().any(|(name, _)| name == "LinuxCapacity");
-    // On Linux, hwloc forces an efficiency only if the kernel tells the capacity of PUs.
+    // On Linux, hwloc forces an efficiency only if the kernel reports the capacity of PUs.
     let is_forced = !topology.is_discovered() || kinds.iter().any(has_capacity);
     let xml = is_forced.then(|| topology.export_xml()).flatten();
     let mut forced = forced_efficiencies(&xml.unwrap_or_default())?;

@@ -63,7 +63,7 @@ pub(super) struct PatchError {
 
 impl Drop for Difference {
     fn drop(&mut self) {
-        // SAFETY: the list is hwloc's, and is used by nobody else.
+        // SAFETY: the list is hwloc's, and is not used elsewhere.
         unsafe { hwloc_topology_diff_destroy(self.raw) };
     }
 }
@@ -113,10 +113,10 @@ impl Difference {
         Ok(Self { raw })
     }
 
-    /// Number of differences, and how many of them hwloc can only tell and not write or apply.
+    /// Number of differences, and how many of them hwloc can only report and not write or apply.
     pub(super) fn counts(&self) -> (usize, usize) {
         let (mut all, mut complex, mut next) = (0, 0, self.raw);
-        // SAFETY: `next` is null or a member of hwloc's list, which nobody changes while `self` is
+        // SAFETY: `next` is null or a member of hwloc's list, which is not changed while `self` is
         // borrowed. All members begin as `RawDifference` does.
         while let Some(difference) = unsafe { next.as_ref() } {
             all += 1;

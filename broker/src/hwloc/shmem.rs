@@ -38,14 +38,14 @@ unsafe extern "C" {
 pub struct AdoptedHwloc(hwloc_topology_t);
 
 // SAFETY: the type only hands out its pointer. hwloc documents its queries as safe to call from
-// any thread on a topology that nobody modifies.
+// any thread on a topology that is not modified.
 unsafe impl Send for AdoptedHwloc {}
 // SAFETY: a shared reference only gives a copy of the pointer. hwloc documents its queries as safe
-// to call from several threads at once on a topology that nobody modifies.
+// to call from several threads at once on a topology that is not modified.
 unsafe impl Sync for AdoptedHwloc {}
 
 impl AdoptedHwloc {
-    /// The raw `hwloc_topology_t`. Any thread may read it; nobody may modify or destroy it.
+    /// The raw `hwloc_topology_t`. Any thread may read it; it may not be modified or destroyed.
     ///
     /// hwloc's memory-attribute functions write into their topology and crash on an adopted one
     /// (2.9.0): call them on a duplicate.

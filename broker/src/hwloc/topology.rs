@@ -96,7 +96,7 @@ impl HwlocTopology<'_> {
         self.owned
     }
 
-    /// Whether hwloc has discovered it on this machine, and nobody else can have changed it.
+    /// Whether hwloc has discovered it on this machine, and no other program can have changed it.
     pub(crate) fn is_discovered(&self) -> bool {
         self.is_discovered
     }

@@ -39,7 +39,7 @@ fn edge(links: &Links<'_>, link: &Link) -> Value {
 }
 
 /// The graph in JSON Graph Format. Edges are of a subsystem of their own, `links`, so that a Flux
-/// resource graph can have them beside its own.
+/// resource graph can have them next to its own.
 #[must_use]
 pub fn jgf(links: &Links<'_>) -> Value {
     let nodes = links.vertex_ids().zip(links.vertices()).map(|(vertex, found)| {

@@ -1,4 +1,4 @@
-//! Links of a node: in the formats of other programs, and told to its processes.
+//! Links of a node: in the formats of other programs, and declared to its processes.
 
 mod dot;
 mod json;

@@ -37,8 +37,8 @@ pub type GuestBusIds = BTreeMap<String, String>;
 /// GPUs as a vertex ([`SwitchModel::Separate`](topobroker_reader::links::SwitchModel::Separate)).
 ///
 /// NCCL finds out itself which GPUs and NICs there are. So the file has the tree of NUMA nodes, PCI
-/// switches and devices, and the links between GPUs, if hwloc tells how many there are. Devices of
-/// which nobody knows where they are hang on the first NUMA node that has any.
+/// switches and devices, and the links between GPUs, if hwloc reports how many there are. Devices of
+/// unknown location are placed below the first NUMA node that has any.
 ///
 /// The file is for a virtual machine if `guest` has bus ids: it has the devices that are named, by the
 /// bus ids of the guest, and switches between GPUs as those that the guest does not see.
@@ -245,7 +245,7 @@ impl Dialect<'_> {
             return Err(NcclError::Unknown { bus_id: bus_id.clone() });
         }
         cpus.sort_by_key(|cpu| cpu.node.and_then(Object::os_index));
-        // NCCL takes node -1 beside others for one more processor, far from all of them.
+        // NCCL takes node -1 together with others for one more processor, far from all of them.
         let homeless = cpus.len() > 1 && cpus.first().is_some_and(|it| it.node.is_none());
         let of_none = if homeless { cpus.remove(0).below } else { Vec::new() };
         if let Some(first) = cpus.first_mut() {

@@ -1,4 +1,4 @@
-//! The processors of a file for NCCL: the NUMA node that a device is near, and what is told of it.
+//! The processors of a file for NCCL: the NUMA node that a device is near, and what is known of it.
 
 use super::nccl_read::MOST_LETTERS;
 use std::borrow::Cow;

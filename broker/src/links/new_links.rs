@@ -7,7 +7,7 @@ use topobroker_reader::links::{
     Link, LinkClass, LinkOrigin, Links, LinksError, Vertex, VertexId, VertexKind, nvlink_bandwidth,
 };
 
-/// Why a text tells no links.
+/// Why a text declares no links.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
@@ -43,7 +43,7 @@ pub enum ToldError {
         "no links; expected nvlink, xgmi or c2c elements; a PCI tree alone is for `topobroker publish --pci-tree`"
     )]
     NoLinks,
-    /// The file of NCCL has several hosts, and it cannot be told which of them this one is.
+    /// The file of NCCL has several hosts, and it is not known which of them this one is.
     #[error(
         "the file has {hosts} hosts, of which {fitting} have only devices of this machine; expected one: keep its cpu elements alone"
     )]

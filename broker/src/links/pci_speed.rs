@@ -18,7 +18,7 @@ const WIDTHS: [u16; 5] = [1, 2, 4, 8, 16];
 
 /// The speed and the number of lanes of the link of a PCI device or of the upstream side of a
 /// bridge: the greatest ones of both ends, if the publisher found them out, otherwise those that give
-/// the speed that hwloc tells. `None` if neither is known.
+/// the speed that hwloc reports. `None` if neither is known.
 pub(super) fn pci_speed(object: Object<'_>) -> Option<(&'static str, u16)> {
     let port = object.parent().filter(|it| it.object_type() == ObjectType::Bridge);
     let ends = [greatest(object), port.and_then(greatest)];
@@ -35,7 +35,7 @@ fn greatest(object: Object<'_>) -> Option<(usize, u16)> {
     Some((link.generation()? - 1, width))
 }
 
-/// The lowest generation that has the speed which hwloc tells with some number of lanes.
+/// The lowest generation that has the speed which hwloc reports with some number of lanes.
 fn now(object: Object<'_>) -> Option<(usize, u16)> {
     let pci = object.pci_attributes()?;
     if pci.linkspeed <= 0.0 {

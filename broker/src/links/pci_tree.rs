@@ -162,7 +162,7 @@ impl Tree {
         place
     }
 
-    /// The host bridge that is added beside a NUMA node.
+    /// The host bridge that is added next to a NUMA node.
     fn host_bridge(&mut self, numa: i64) -> Result<usize, PciTreeError> {
         if let Some(known) = self.bridges.get(&(numa, None)) {
             return Ok(*known);

@@ -12,7 +12,7 @@ use topobroker_reader::{
     links::{Links, ToldLinks},
 };
 
-/// Why links cannot be told.
+/// Why links cannot be declared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
@@ -20,10 +20,10 @@ pub enum TellError {
     /// The topology is in a memfd, which has no file next to it.
     #[error("the topology is in a memfd: links can be told only of one in a file")]
     Memfd,
-    /// Links are told already.
+    /// Links are declared already.
     #[error("{}: links are told already; forget them first", .file.display())]
     Exists { file: PathBuf },
-    /// No links are told.
+    /// No links are declared.
     #[error("{}: no links are told of this topology", .file.display())]
     Missing { file: PathBuf },
     /// The name of the topology's file is not UTF-8.
@@ -37,7 +37,7 @@ pub enum TellError {
     Publish(#[from] PublishError),
 }
 
-/// Publishes links beside an adopted topology. `graph` has them, with objects of that topology.
+/// Publishes links next to an adopted topology. `graph` has them, with objects of that topology.
 /// Processes that look for links from now on find them.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Links that an administrator tells: as the JSON that `topobroker links --of json` prints, as a file of NCCL or
+//! Links that an administrator declares: as the JSON that `topobroker links --of json` prints, as a file of NCCL or
 //! RCCL, or as the table of `nvidia-smi topo -m`.
 
 use super::nccl_read::{NcclDevice, NcclFile, NcclLink};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use topobroker_reader::links::{Link, LinkClass, LinkOrigin, Links, Vertex, VertexId, VertexKind};
 
-/// Links that a text tells.
+/// Links that a text declares.
 #[derive(Debug)]
 pub struct Told<'a> {
     /// The links.

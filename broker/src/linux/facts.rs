@@ -12,7 +12,7 @@ use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::Topology;
 use topobroker_reader::devices::{NUMA_NODE, PHYSICAL_FUNCTION};
 
-/// Facts that the driver of a GPU tells.
+/// Facts that the driver of a GPU reports.
 const OF_DRIVER: [&str; 5] =
     ["NVMLNumber", "NVIDIAMinor", "NVIDIAUUID", "NVLinkDomain", "MIGInstances"];
 
@@ -182,7 +182,7 @@ fn facts(
 }
 
 /// The places of the PCI devices that hwloc puts below the machine, although it has several NUMA nodes:
-/// those of a node without PUs, and those of which nobody knows the node.
+/// those of a node without PUs, and those of which the node is not known.
 fn devices_of_the_machine(objects: &[Object]) -> BTreeSet<usize> {
     let nodes = objects.iter().filter(|it| it.object_type == ObjectType::NUMANode);
     if nodes.count() < 2 {

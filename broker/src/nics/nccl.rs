@@ -58,7 +58,7 @@ fn bandwidth<'a>(
     links.chain(network).chain(between).min().unwrap_or(u64::MAX)
 }
 
-/// Bandwidth of a network device; NCCL takes 10 Gb/s if nobody knows.
+/// Bandwidth of a network device; NCCL takes 10 Gb/s if it is unknown.
 fn network(device: Object<'_>) -> Option<u64> {
     let kind = device.os_device_kind()?;
     let is_network = matches!(kind, OsDeviceKind::OpenFabrics | OsDeviceKind::Network);
@@ -66,7 +66,7 @@ fn network(device: Object<'_>) -> Option<u64> {
 }
 
 /// Bandwidth of the link above a PCI device or bridge: three quarters of what is on the wire. NCCL
-/// takes 16 lanes of the third generation if nobody knows.
+/// takes 16 lanes of the third generation if it is unknown.
 fn link(object: Object<'_>) -> Option<u64> {
     let pci = object.pci_attributes()?;
     let told = object.pci_link().and_then(|link| {

@@ -1,4 +1,4 @@
-//! Elects the one of many processes that discovers the machine, if nobody has published it.
+//! Elects the one of many processes that discovers the machine, if it is not published.
 //!
 //! The ballot is a file in shared memory, one for each user and cgroup. The process that has locked
 //! it has the turn; the kernel releases a dead process's lock. The ballot has the keys of the
@@ -63,13 +63,13 @@ impl Election {
         is_usable(&published).then_some(keys)
     }
 
-    /// Removes the ballots of earlier winners whose segments nobody may adopt any more: then whoever publishes
+    /// Removes the ballots of earlier winners whose segments may not be adopted any more: then whoever publishes
     /// removes the segments.
     pub(super) fn close_others(&self) {
         close_others(Some(&self.path));
     }
 
-    /// Tells other processes the keys of this process's segment, until this process ends and [`kept`]
+    /// Gives other processes the keys of this process's segment, until this process ends and [`kept`]
     /// is over.
     pub(super) fn win(&self, keys: &Keys) {
         let mut file = &self.file;

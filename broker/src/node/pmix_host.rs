@@ -1,4 +1,4 @@
-//! For PMIx servers: the keys of a published segment, and what a rank is told of its PUs, as arrays of
+//! For PMIx servers: the keys of a published segment, and what a rank learns about its PUs, as arrays of
 //! `pmix_info_t`.
 //!
 //! libpmix is not linked. A call finds it in the process, or loads it.
@@ -105,7 +105,7 @@ pub fn infos(
     Library::load()?.array(&all)
 }
 
-/// What PMIx tells everybody of a rank that is bound to `cpuset`: its number, its PUs
+/// What every process can ask PMIx about a rank that is bound to `cpuset`: its number, its PUs
 /// (`PMIX_CPUSET`), its locality string (`PMIX_LOCALITY_STRING`) and the distances of devices that
 /// have an id (`PMIX_DEVICE_DISTANCES`), in the job's part of the topology. Without a set, the rank
 /// is not bound and there is its number alone. `host` is the name of this node. For a
@@ -128,7 +128,7 @@ pub fn rank_infos(
         all.extend(locality.map(|it| Info::Text("pmix.locstr", text(it.as_ref()))));
         let distances = part.device_distances(cpuset, DeviceKinds::ALL);
         let distances: Vec<Distance> = distances.filter_map(|it| distance(&it, host)).collect();
-        // A client that is told of no devices must be able to ask PMIx.
+        // A client that finds no devices must be able to ask PMIx.
         if !distances.is_empty() {
             all.push(Info::Distances("pmix.dev.dist", distances));
         }
@@ -252,7 +252,7 @@ impl Library {
         let name = CString::new(key).unwrap_or_default();
         // SAFETY: the list is open, and the key is zero-terminated. `value` points to a
         // zero-terminated string, a size_t, a pmix_rank_t or an array whose texts live as long as
-        // `info`, as `kind` tells; PMIx copies it.
+        // `info`, as `kind` says; PMIx copies it.
         match unsafe { (self.add)(list, name.as_ptr(), value, kind) } {
             SUCCESS => Ok(()),
             status => {

@@ -39,7 +39,7 @@ pub enum PublishError {
     Address { found: u64, limit: u64 },
 }
 
-/// Why the files for hwloc cannot be published. None of them is left behind.
+/// Why the files for hwloc cannot be published. They are all removed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
@@ -56,12 +56,12 @@ pub enum LegacyError {
     /// A file for hwloc cannot be made.
     #[error(transparent)]
     Publish(#[from] PublishError),
-    /// Slots were asked for beside a topology that is not of this machine.
+    /// Slots were asked for next to a topology that is not of this machine.
     #[error(
         "slots for the hwloc guard are of this machine, but the topology is not; publish this machine"
     )]
     OtherMachine,
-    /// Slots were asked for beside a memfd.
+    /// Slots were asked for next to a memfd.
     #[error(
         "slots for the hwloc guard are in a file beside that of the segment, but a memfd is no file; use another store"
     )]

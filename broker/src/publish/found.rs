@@ -55,7 +55,7 @@ impl Published {
     }
 
     /// The files next to it: hwloc's segment and XML for unmodified programs, the slots of the hwloc
-    /// guard, and told links.
+    /// guard, and declared links.
     #[must_use]
     pub fn files_beside(&self) -> Vec<PathBuf> {
         files_beside(&self.named_file())

@@ -1,4 +1,4 @@
-//! The legacy lane: hwloc's own segment and XML beside a segment, for programs that know only hwloc
+//! The legacy lane: hwloc's own segment and XML next to a segment, for programs that know only hwloc
 //! or PMIx.
 
 use super::address::{self, OF_HWLOC_SEGMENTS};
@@ -13,7 +13,7 @@ use topobroker_reader::text::xml;
 use topobroker_reader::{FileKey, Keys, Topology, links::ToldLinks};
 use topobroker_slots::SLOTS_ENDING;
 
-/// The files for hwloc beside a segment or job. They are removed with it.
+/// The files for hwloc next to a segment or job. They are removed with it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Legacy {
     segment: PathBuf,
@@ -41,10 +41,10 @@ const IS_THIS_SYSTEM: u64 = 2;
 const IMPORT_SUPPORT: u64 = 8;
 
 /// Publishes the visible objects of a topology or view as an hwloc segment and as XML of versions 2
-/// and 1, in files beside a segment or job. Removing the segment or job removes them too.
+/// and 1, in files next to a segment or job. Removing the segment or job removes them too.
 ///
 /// The hwloc segment has the objects that PMIx servers share: hwloc's default types and important
-/// I/O devices. If the topology is of this machine, hwloc is told so, and processes that adopt the
+/// I/O devices. If the topology is of this machine, hwloc knows it, and processes that adopt the
 /// segment can bind.
 ///
 /// # Errors
@@ -101,7 +101,7 @@ impl Legacy {
 
     /// Name and value of each environment variable. They give the keys, under the names that are
     /// proposed to PMIx for libraries without it, and make an unmodified hwloc read the XML. If the
-    /// topology is of this machine, they tell hwloc so, and hwloc can bind.
+    /// topology is of this machine, they say so to hwloc, and hwloc can bind.
     #[must_use]
     pub fn to_env(&self) -> Vec<(&'static str, OsString)> {
         let mut all: Vec<(&'static str, OsString)> = vec![
@@ -188,7 +188,7 @@ pub(super) fn parts(path: &Path) -> Result<(&Path, &str), PublishError> {
     })
 }
 
-/// Removes the files for hwloc beside a segment or job.
+/// Removes the files for hwloc next to a segment or job.
 pub(super) fn remove_beside(file: &Path) {
     for ending in ENDINGS {
         // Usually there is no such file.
@@ -196,7 +196,7 @@ pub(super) fn remove_beside(file: &Path) {
     }
 }
 
-/// The files for hwloc that are beside a segment or job, and the links and slots there.
+/// The files for hwloc that are next to a segment or job, and the links and slots there.
 pub(crate) fn files_beside(file: &Path) -> Vec<PathBuf> {
     let files = ENDINGS.iter().map(|ending| with_ending(file, ending));
     files.filter(|file| file.exists()).collect()

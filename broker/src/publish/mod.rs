@@ -227,7 +227,7 @@ impl Publication {
         self.place()
     }
 
-    /// The path that jobs and files for hwloc are beside. A memfd has such a path, but no file with
+    /// The path that jobs and files for hwloc are next to. A memfd has such a path, but no file with
     /// it.
     pub fn place(&self) -> PathBuf {
         match &self.placed {

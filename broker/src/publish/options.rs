@@ -17,7 +17,7 @@ pub enum Store {
     Shm,
     /// A file in a folder, such as the session folder of a launcher.
     Folder(PathBuf),
-    /// A sealed memfd. Children of this process inherit it, and nobody can change it.
+    /// A sealed memfd. Children of this process inherit it, and it cannot be changed.
     Memfd,
 }
 

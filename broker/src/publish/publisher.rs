@@ -126,7 +126,7 @@ topobroker_layout::words! {
     pub enum PublisherState {
         /// Its publisher runs.
         Alive => "alive",
-        /// Its publisher is gone, or the machine was booted since: nobody will remove it.
+        /// Its publisher is gone, or the machine was booted since: it will not be removed.
         Gone => "gone",
         /// It was published to stay until it is unpublished.
         Kept => "kept",

@@ -1,5 +1,5 @@
 //! The slots for the hwloc guard: hwloc's own segments of this machine, for the loads of unmodified
-//! programs. They are in one file beside the node's segment, and are removed with it.
+//! programs. They are in one file next to the node's segment, and are removed with it.
 
 use super::address::{self, OF_SLOTS};
 use super::error::{LegacyError, PublishError};
@@ -62,7 +62,7 @@ const CALLERS_VARIABLE: &str = "TOPOBROKER_GUARD_CALLERS";
 /// Slots for each key: a process may have as many topologies of the same load.
 const SLOTS_OF_KEY: u32 = 4;
 
-/// Loads this machine for each key, and writes the slots beside a segment. `published` are the
+/// Loads this machine for each key, and writes the slots next to a segment. `published` are the
 /// variables that processes get.
 ///
 /// # Errors

@@ -4,7 +4,7 @@ use super::graph::FabricGraph;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use topobroker_reader::{ObjectType, Topology};
 
-/// What tells the ports of a node: their GUIDs, which are the low halves of their GIDs, and the
+/// What identifies the ports of a node: their GUIDs, which are the low halves of their GIDs, and the
 /// GUIDs of the adapters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostPorts(Vec<u64>);

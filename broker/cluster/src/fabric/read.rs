@@ -1,4 +1,4 @@
-//! Reads files of fabrics, whose format their lines tell.
+//! Reads files of fabrics, whose format follows from their lines.
 
 use super::error::{FabricError, FabricErrorKind};
 use super::graph::FabricGraph;

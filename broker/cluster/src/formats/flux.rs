@@ -10,7 +10,7 @@ use topobroker_reader::{
     cluster::{Cluster, ClusterNode, ClusterOpenError, NodeGroup},
 };
 
-/// Levels of a node that a graph for Flux may have beside cores and GPUs, by the names of fluxion.
+/// Levels of a node that a graph for Flux may have next to cores and GPUs, by the names of fluxion.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FluxLevels {
     /// `socket`: packages.
@@ -165,7 +165,7 @@ struct Part<'a> {
     rank: i64,
     numa_nodes: Vec<Object<'a>>,
     gpus: Vec<Object<'a>>,
-    /// The type of objects that are cores: PUs, if nobody knows the cores.
+    /// The type of objects that are cores: PUs, if the cores are not known.
     core: ObjectType,
 }
 

@@ -12,7 +12,7 @@ use topobroker_reader::{
     links::SwitchModel,
 };
 
-/// What Slurm is told of nodes: equal for nodes that share a line.
+/// What Slurm reads about nodes: equal for nodes that share a line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct NodeLine {
     sockets: usize,
@@ -20,7 +20,7 @@ struct NodeLine {
     threads: usize,
     /// PUs that are in no such line, because cores of a node have different numbers of them.
     pus_left: usize,
-    /// Number of GPUs of each type; the type is empty if nobody knows it.
+    /// Number of GPUs of each type; the type is empty if it is not known.
     gpus: Vec<(String, usize)>,
     /// The lines of `gres.conf` behind the names of the nodes.
     gres: Vec<String>,
@@ -136,7 +136,7 @@ fn shape(topology: Topology<'_>) -> NodeLine {
     }
 }
 
-/// Number of cores of a node. One whose cores nobody knows has one on each PU.
+/// Number of cores of a node. One whose cores are not known has one on each PU.
 pub(super) fn core_count(topology: Topology<'_>) -> usize {
     // Of cores of which no PU is left, none counts.
     let count = |kind| {
@@ -197,7 +197,7 @@ fn gres(topology: Topology<'_>, gpus: &[Object<'_>]) -> Vec<String> {
 }
 
 /// The device file of a GPU: that of its render node, of which Linux numbers the first 128, or that of
-/// NVIDIA's driver. If nobody knows its number, it is taken to be that of its place by bus id.
+/// NVIDIA's driver. If its number is not known, it is taken to be that of its place by bus id.
 fn file(gpu: Object<'_>, place: usize) -> String {
     let pci = gpu.pci_device_above();
     let names = || pci.into_iter().flat_map(Object::io_children).filter_map(Object::name);

@@ -37,7 +37,7 @@ pub fn tleaf(cluster: &Cluster<'_>) -> Result<String, NotRegular> {
         if arity == 0 {
             break;
         }
-        // Nodes beside groups are of another level than those in groups.
+        // Nodes next to groups are of another level than those in groups.
         equal("nodes beside groups", level.iter().map(|it| it.own_nodes().count()).chain([0]))?;
         arities.push(arity);
         level = below.into_iter().flatten().collect();

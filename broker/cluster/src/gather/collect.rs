@@ -20,7 +20,7 @@ pub struct Gathering {
     failures: Vec<Failure>,
 }
 
-/// A node, or a file or process that should have told of one, of which nothing can be used.
+/// A node, or a file or process that should have sent one, of which nothing can be used.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Failure {
     /// Name of the node, if it is known.
@@ -44,7 +44,7 @@ pub struct Gathered {
 pub enum Added {
     /// A node, or a report that waits for the first one of its class.
     Node,
-    /// Nothing: only a class was told.
+    /// Nothing: only a class was sent.
     Class(u128),
 }
 
@@ -113,7 +113,7 @@ impl Gathering {
         Self { cluster: ClusterBuilder::new(), ..Self::default() }
     }
 
-    /// The nodes that new ones can be told against.
+    /// The nodes that new ones can be compared with.
     #[must_use]
     pub fn known(&self) -> &Known {
         &self.known
@@ -164,7 +164,7 @@ impl Gathering {
         self.add_known(from, frame)
     }
 
-    /// Adds a report of a class that is known, or one that tells its class.
+    /// Adds a report of a class that is known, or one that sends its class.
     fn add_known(&mut self, from: &str, frame: Frame) -> Result<Added, GatherError> {
         match self.known.node(from, frame)? {
             Reported::Node(node) => self.add_node(*node),

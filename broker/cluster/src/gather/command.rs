@@ -23,7 +23,7 @@ pub struct Commands {
     pub retries: u32,
 }
 
-/// How often a node may tell only its class. It is asked again when the first one of its class has
+/// How often a node may send only its class. It is asked again when the first one of its class has
 /// failed.
 const MOST_QUESTIONS: u32 = 16;
 
@@ -34,7 +34,7 @@ pub fn node_of_host(host: &str) -> &str {
 }
 
 /// Asks nodes, until all have answered or `interrupted` is set. Of a class that is not known, one
-/// node tells its whole topology; others that are asked at the same time tell only their class, and
+/// node sends its whole topology; others that are asked at the same time send only their class, and
 /// then what differs. Each answer is counted in `answered`.
 #[must_use]
 pub fn run_on(
@@ -82,11 +82,11 @@ struct Job {
     host: String,
     /// How often it may still fail.
     tries: u32,
-    /// How often it told only its class.
+    /// How often it sent only its class.
     questions: u32,
-    /// The class of which it is to tell its whole topology.
+    /// The class of which it is to send its whole topology.
     claim: Option<u128>,
-    /// Whether it is to tell its whole topology, because no more classes can be known.
+    /// Whether it is to send its whole topology, because no more classes can be known.
     tells_all: bool,
     /// Whether it is asked before all others, so that they know its class.
     is_first: bool,

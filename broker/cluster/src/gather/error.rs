@@ -16,7 +16,7 @@ pub enum GatherError {
     /// A report is damaged.
     #[error("{from}: the report {what}; have it sent again")]
     Damaged { from: String, what: &'static str },
-    /// A node sent more than any machine has to tell.
+    /// A node sent more than any machine has to send.
     #[error(
         "{from}: its topology has {found} bytes; expected at most {MAX_REPORT}, more than ten times what the largest machines have"
     )]
@@ -30,7 +30,7 @@ pub enum GatherError {
     /// A report refers to a class whose first node is not known.
     #[error("{from}: is of class {class:032x}, of which no node has told its whole topology")]
     NoBase { from: String, class: u128 },
-    /// A node cannot be told.
+    /// A node cannot be reported.
     #[error("{node}: {reason}")]
     Failed { node: String, reason: String },
     /// The exchange with other processes failed.
@@ -49,7 +49,7 @@ pub enum GatherError {
 }
 
 impl GatherError {
-    /// A node told only its class where its topology was expected.
+    /// A node sent only its class where its topology was expected.
     pub(super) fn only_a_class(from: &str) -> Self {
         Self::NotAReport { from: from.to_owned(), found: "only the hash of a class".to_owned() }
     }

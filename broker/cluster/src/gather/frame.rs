@@ -18,14 +18,14 @@ pub(super) struct Frame {
 /// What a report has of the topology.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Body {
-    /// Nothing: only the class is told. Of class 0 among known reports, it asks nodes of a class
-    /// that is not known to tell only their class.
+    /// Nothing: only the class is sent. Of class 0 among known reports, it asks nodes of a class
+    /// that is not known to send only their class.
     Hash,
     /// The archive.
     Whole(Vec<u8>),
     /// What differs from the first node of the class, whose archive has this hash.
     Difference(u64, Vec<u8>),
-    /// Why the node cannot be told.
+    /// Why the node cannot be reported.
     Failed(String),
 }
 

@@ -1,7 +1,7 @@
 //! Gathering the nodes of a cluster with what a site has: a shared folder, a launcher's fence, MPI,
 //! PMIx, or a remote command.
 //!
-//! What a node tells is a *report*. The first of a class reports its whole topology, a few
+//! What a node sends is a *report*. The first of a class reports its whole topology, a few
 //! kilobytes; the others only what differs from it, a few hundred bytes.
 
 mod collect;

@@ -1,4 +1,4 @@
-//! What a node tells of itself.
+//! What a node sends about itself.
 
 use super::error::{GatherError, MAX_REPORT};
 use super::frame::{Body, Frame};
@@ -9,7 +9,7 @@ use topobroker::aligned::aligned;
 use topobroker_layout::encode::AlignedVec;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A node that is ready to tell of itself.
+/// A node that is ready to send its report.
 pub struct NodeReport {
     node: PreparedNode,
 }
@@ -20,7 +20,7 @@ pub enum Contribution {
     Nothing,
     /// The report of its node.
     Report(NodeReport),
-    /// Its node cannot be told.
+    /// Its node cannot be reported.
     Failure {
         /// Name of the node.
         name: String,
@@ -29,7 +29,7 @@ pub enum Contribution {
     },
 }
 
-/// Most bytes of the archives that are told to others: less than what they read.
+/// Most bytes of the archives that are sent to others: less than what they read.
 const MOST_TOLD: usize = 1 << 25;
 
 /// The first node of each class that is known, by the hash of the class.
@@ -38,7 +38,7 @@ pub struct Known {
     bases: HashMap<u128, Base>,
     /// Bytes of their archives.
     bytes: usize,
-    /// Whether nodes of other classes are to tell only their class.
+    /// Whether nodes of other classes are to send only their class.
     asks_for_classes: bool,
 }
 
@@ -110,7 +110,7 @@ pub fn node_of_report(from: &str, sent: &[u8]) -> Result<PreparedNode, GatherErr
     }
 }
 
-/// What a report tells.
+/// What a report says.
 pub(super) enum Reported {
     /// A node.
     Node(Box<PreparedNode>),
@@ -147,14 +147,14 @@ impl Known {
         self.bases.contains_key(&class)
     }
 
-    /// Whether one more node can be known. If not, nodes of other classes tell their whole topology.
+    /// Whether one more node can be known. If not, nodes of other classes send their whole topology.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.bytes + MAX_REPORT <= MOST_TOLD
     }
 
     /// The whole reports of all known nodes, for [`Known::read`]. With `asks_for_classes`, nodes of
-    /// other classes are to tell only their class.
+    /// other classes are to send only their class.
     #[must_use]
     pub fn to_bytes(&self, asks_for_classes: bool) -> Vec<u8> {
         let question =
@@ -171,7 +171,7 @@ impl Known {
         reports.chain(question.into_iter().filter(|_| asks_for_classes)).collect()
     }
 
-    /// What a report tells. A node of a class that was not known is known from now on.
+    /// What a report says. A node of a class that was not known is known from now on.
     pub(super) fn node(&mut self, from: &str, frame: Frame) -> Result<Reported, GatherError> {
         let Frame { name, boot, class, body } = frame;
         let damaged = |what| GatherError::Damaged { from: from.to_owned(), what };

@@ -18,8 +18,8 @@ pub trait Exchange {
 }
 
 /// The rounds of one process, for an exchange that it does itself, such as a fence that calls back.
-/// First all tell their class, then the first of each class its whole topology, then the others what
-/// differs. A process that cannot tell its node, or whose report cannot be used, keeps no other one
+/// First all send their class, then the first of each class its whole topology, then the others what
+/// differs. A process that cannot report its node, or whose report cannot be used, keeps no other one
 /// waiting: its node is missing.
 ///
 /// ```
@@ -44,11 +44,11 @@ pub struct Rounds {
     rank: usize,
     round: u8,
     mine: Vec<u8>,
-    /// The class that each rank told.
+    /// The class that each rank sent.
     classes: Vec<Option<u128>>,
-    /// Of rank 0: the name that each rank told with its class; `None` of those that are not believed.
+    /// Of rank 0: the name that each rank sent with its class; `None` of those that are not believed.
     names: Vec<Option<String>>,
-    /// Of rank 0: what all told.
+    /// Of rank 0: what all sent.
     gathering: Option<Gathering>,
 }
 
@@ -103,7 +103,7 @@ impl Rounds {
             1 => {
                 let mut known = Known::default();
                 for (rank, sent) in all.iter().enumerate() {
-                    // Rank 0 says what is wrong; here the node tells all of itself.
+                    // Rank 0 says what is wrong; here the node sends all of itself.
                     let _ = known.take_note(&format!("rank {rank}"), sent);
                 }
                 report.filter(|_| !self.is_first()).map(|report| report.against(&known))
@@ -130,7 +130,7 @@ impl Rounds {
                     gathering.take(&from, told).map(|_| ())
                 }
                 (1.., Some(Some(expected))) => {
-                    // Others may tell what differs from it.
+                    // Others may send what differs from it.
                     gathering.know(&from, sent)?;
                     let (found, expected) = (told.name().to_owned(), expected.clone());
                     Err(GatherError::OtherName { from: from.clone(), found, expected })
@@ -177,7 +177,7 @@ pub fn in_rounds(
     Ok(rounds.gathering())
 }
 
-/// The name that each rank tells with its class. If two ranks tell one name, nobody knows which of them
+/// The name that each rank sends with its class. If two ranks send one name, it is not known which of them
 /// says the truth, and neither is believed.
 fn names(all: &[Vec<u8>], gathering: &mut Gathering) -> Vec<Option<String>> {
     let told = all.iter().map(|sent| match Frame::read("a process", sent).ok()? {

@@ -46,7 +46,7 @@ pub(super) fn run_command(
     let mut child = shell.process_group(0).spawn().map_err(|error| error.to_string())?;
     let pipe = child.stdin.take();
     std::thread::spawn(move || {
-        // A command that does not read its input is none of ours to judge.
+        // The command may ignore its input; a broken pipe is not an error.
         let _ = pipe.map(|mut pipe| pipe.write_all(&input));
     });
     let output = Pipe::read(child.stdout.take(), MOST_PRINTED, Then::Stop);

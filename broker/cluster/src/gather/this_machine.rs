@@ -11,7 +11,7 @@ use topobroker_layout::description::Description;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Adopted;
 
-/// Name of the fact of the root that tells how much memory processes of the launcher may lock:
+/// Name of the fact of the root that says how much memory processes of the launcher may lock:
 /// bytes, or `unlimited`. It differs between nodes if their daemons were started differently.
 pub const MEMLOCK: &str = "MaxLockedMemory";
 
@@ -45,7 +45,7 @@ fn prepared(
     name: &str,
     input: &str,
 ) -> Result<PreparedNode, ClusterError> {
-    // What a process cannot read of its limits, it does not tell.
+    // What a process cannot read of its limits, it does not report.
     let limit = locked_memory(&Root::of_this_node(), Process::Own).ok().flatten();
     if let (Some(limit), Some(root)) = (limit, machine.objects.first_mut()) {
         let text = match limit.soft {

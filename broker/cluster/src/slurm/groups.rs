@@ -17,7 +17,7 @@ pub struct SlurmGroup {
     pub children: Vec<String>,
     /// Names of the nodes directly below.
     pub nodes: Vec<String>,
-    /// Speed of the links in the unit that the site uses, 0 if it is not told.
+    /// Speed of the links in the unit that the site uses, 0 if it is not given.
     pub speed: u32,
     /// Sizes of a torus, such as `2x2x4`, and of the parts of it that jobs are given, with blanks between; otherwise
     /// empty.

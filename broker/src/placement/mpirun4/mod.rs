@@ -39,7 +39,7 @@ pub fn place_part(
         return place_bound(topology, &unbound(), count, order);
     }
     match place_bound(topology, bound, count, order) {
-        // Nobody asked for a binding, so if there are more ranks than CPUs, they stay unbound.
+        // No binding was asked for, so if there are more ranks than CPUs, they stay unbound.
         Err(PlacementError::Overload { .. }) if policy.bind == BindTo::Usual => {
             place_bound(topology, &unbound(), count, order)
         }

@@ -154,7 +154,7 @@ fn starts_beside(base_file: &Path) -> Vec<PathBuf> {
     starts
 }
 
-/// The path that a memfd would have in shared memory. The jobs over it are beside this path,
+/// The path that a memfd would have in shared memory. The jobs over it are next to this path,
 /// because a memfd has no folder.
 pub(crate) fn place_of_memfd(header: &Header) -> PathBuf {
     Path::new(SHM_FOLDER).join(format!("{NAME_PREFIX}{}", header.segment_name()))

@@ -1,4 +1,4 @@
-//! A segment in a sealed memfd: children inherit it, and nobody can change it.
+//! A segment in a sealed memfd: children inherit it, and it cannot be changed.
 
 use super::named;
 use crate::publish::error::{PublishError, failed};

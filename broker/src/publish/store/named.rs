@@ -1,4 +1,4 @@
-//! A segment as a file. The file is filled while nobody sees it, then gets its name in one step.
+//! A segment as a file. The file is filled while it has no name, then gets its name in one step.
 
 use crate::publish::error::{PublishError, failed};
 use rustix::fd::{AsFd, OwnedFd};
