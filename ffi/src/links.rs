@@ -12,7 +12,7 @@ use crate::topology::tb_topology;
 use alloc::boxed::Box;
 use alloc::format;
 use topobroker_reader::links::{
-    AdoptLinksError, Link, Links, Paths, SwitchModel, ToldLinks, VertexId,
+    AdoptLinksError, DeclaredLinks, Link, Links, Paths, SwitchModel, VertexId,
 };
 
 /// A link between two vertices.
@@ -45,7 +45,7 @@ pub struct tb_links {
 means_itself!(tb_links);
 
 /// Makes the graph of links of the whole adopted topology: what connects CPUs, memory, GPUs, NICs
-/// and disks, as hwloc and links that the administrator told say. With `separate_switches`, each
+/// and disks, as hwloc and links that the administrator declared say. With `separate_switches`, each
 /// NVSwitch is a switch of its own; otherwise all are one. With `may_relay`, one GPU of a path may
 /// forward data between two others. Free it with tb_links_free.
 #[unsafe(no_mangle)]
@@ -59,12 +59,12 @@ pub extern "C" fn tb_links_new(
         let (adopted, out) = (topology.given("topology")?.adopted()?, links.given("links")?);
         let switches = if separate_switches { SwitchModel::Separate } else { SwitchModel::One };
         // Links of an earlier topology do not take the graph of this one away.
-        let told = match ToldLinks::find(adopted) {
+        let declared = match DeclaredLinks::find(adopted) {
             Err(AdoptLinksError::OtherBase { .. }) => None,
-            told => told?,
+            declared => declared?,
         };
-        let graph = match told {
-            Some(told) => adopted.topology().links_with_told(switches, told)?,
+        let graph = match declared {
+            Some(declared) => adopted.topology().links_with_declared(switches, declared)?,
             None => adopted.topology().links(switches)?,
         };
         let paths = Paths::new(Box::new(graph), may_relay);

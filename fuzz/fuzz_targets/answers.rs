@@ -13,7 +13,7 @@ use topobroker_reader::{
     Locality,
     cluster::{Cluster, Fabric, NodeGroups, Totals},
     jobs::Job,
-    links::{Direction, Measure, Paths, SwitchModel, ToldLinks},
+    links::{DeclaredLinks, Direction, Measure, Paths, SwitchModel},
 };
 
 fuzz_target!(|data: &[u8]| {
@@ -130,8 +130,8 @@ fn of_job(data: &[u8]) {
 fn of_links(data: &[u8]) {
     let (base, segment) = topobroker_fuzz::links(data);
     let topology = base.topology();
-    let Ok(told) = ToldLinks::from_segment(topology, &segment) else { return };
-    let Ok(links) = topology.links_with_told(SwitchModel::One, told) else { return };
+    let Ok(told) = DeclaredLinks::from_segment(topology, &segment) else { return };
+    let Ok(links) = topology.links_with_declared(SwitchModel::One, told) else { return };
     let written = json(&links);
     let length = |name: &str| written[name].as_array().map(Vec::len);
     assert_eq!(length("nodes"), Some(links.vertices().len()));

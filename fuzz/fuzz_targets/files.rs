@@ -7,7 +7,7 @@ use std::io::Write;
 use topobroker::description::describe;
 use topobroker::file_bytes::FileBytes;
 use topobroker::hwloc::reference;
-use topobroker::links::{NcclFile, told, with_pci_tree};
+use topobroker::links::{NcclFile, declared, with_pci_tree};
 use topobroker::nics::add_site;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::links::SwitchModel;
@@ -26,8 +26,8 @@ fuzz_target!(|data: &[u8]| {
     match format % 6 {
         1 => {
             let links = topology.links(SwitchModel::Separate).expect("links");
-            if let Ok(told) = told(&links, text) {
-                assert!(told.links.links().iter().all(|link| link.one != link.other));
+            if let Ok(declared) = declared(&links, text) {
+                assert!(declared.links.links().iter().all(|link| link.one != link.other));
             }
         }
         2 => {

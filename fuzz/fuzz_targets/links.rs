@@ -3,9 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use topobroker::links::{NcclFile, json, told};
+use topobroker::links::{NcclFile, declared, json};
 use topobroker_reader::links::{
-    Direction, Link, Links, Measure, Paths, SwitchModel, ToldLinks, VertexId,
+    DeclaredLinks, Direction, Link, Links, Measure, Paths, SwitchModel, VertexId,
 };
 
 fn search(links: &Links<'_>) {
@@ -30,9 +30,9 @@ fn search(links: &Links<'_>) {
 fuzz_target!(|data: &[u8]| {
     let (base, segment) = topobroker_fuzz::links(data);
     let topology = base.topology();
-    let _ = ToldLinks::from_segment(topology, data);
-    if let Ok(found) = ToldLinks::from_segment(topology, &segment)
-        && let Ok(links) = topology.links_with_told(SwitchModel::One, found)
+    let _ = DeclaredLinks::from_segment(topology, data);
+    if let Ok(found) = DeclaredLinks::from_segment(topology, &segment)
+        && let Ok(links) = topology.links_with_declared(SwitchModel::One, found)
     {
         search(&links);
     }
@@ -43,7 +43,7 @@ fuzz_target!(|data: &[u8]| {
         }
     }
     let known = topology.links(SwitchModel::Separate).expect("a small machine");
-    if let Ok(links) = told(&known, text) {
+    if let Ok(links) = declared(&known, text) {
         search(&links.links);
     }
 });

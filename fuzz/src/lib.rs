@@ -88,7 +88,7 @@ pub fn job(data: &[u8]) -> (Archive<'static>, AlignedVec) {
     (Archive::open(&base[HEADER_LEN..]).expect("a kept topology"), segment)
 }
 
-/// The archive of two told links over the topology of the tests.
+/// The archive of two declared links over the topology of the tests.
 static LINKS: LazyLock<AlignedVec> = LazyLock::new(|| {
     let vertex =
         |kind, object, name: Option<&str>| Vertex { kind, object, name: name.map(Into::into) };
@@ -101,7 +101,7 @@ static LINKS: LazyLock<AlignedVec> = LazyLock::new(|| {
         links: Some(2),
         forward: Some(25_000),
         latency: Some(100),
-        ..Link::between(VertexId(one), VertexId(other), class, LinkOrigin::Told)
+        ..Link::between(VertexId(one), VertexId(other), class, LinkOrigin::Declared)
     };
     let base = Header::read(&JOB.0).expect("a kept topology").segment_id;
     let links =

@@ -9,7 +9,7 @@ mod hwloc_by_name;
 mod info_and_calc;
 mod ip_subnets;
 mod json;
-mod links_told;
+mod links_declared;
 mod networks;
 mod nics;
 mod packed;

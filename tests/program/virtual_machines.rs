@@ -1,6 +1,6 @@
 //! Files of NCCL about virtual machines, and devices of which hwloc does not know where they are.
 
-use crate::links_told::on;
+use crate::links_declared::on;
 use topobroker::links::{NcclDevice, NcclFile};
 use topobroker_samples::saved_root::SavedRoot;
 use topobroker_samples::shared;

@@ -218,7 +218,7 @@ fn ports_of_routers_and_of_aggregation_nodes_are_no_ports_of_nodes_and_a_way_has
 fn links_are_told_as_nccl_reads_files_and_as_nvidia_smi_prints_them() {
     let links = |case: &str, file: &str| {
         let file = shared()?.join("cases").join(file);
-        on(case, &format!("$T links --tell {}; $T links --of matrix", file.display()))
+        on(case, &format!("$T links --declare {}; $T links --of matrix", file.display()))
     };
     let Some(smi) = links("four-gpus.xml", "files/nvidia-smi-topo.txt") else { return };
     assert_eq!(smi.matches("NV18").count(), 2, "{smi}");

@@ -12,8 +12,8 @@ use topobroker::links::{self, GuestBusIds};
 use topobroker_reader::{
     Topology, View,
     links::{
-        AdoptLinksError, Direction, Link, LinkPath, Links as Graph, Measure, Paths, SwitchModel,
-        ToldLinks, VertexId,
+        AdoptLinksError, DeclaredLinks, Direction, Link, LinkPath, Links as Graph, Measure, Paths,
+        SwitchModel, VertexId,
     },
 };
 
@@ -44,17 +44,17 @@ pub(super) struct Links {
     /// node are one
     #[arg(long)]
     separate_switches: bool,
-    /// Tell links of the adopted topology that hwloc does not know, in this file: JSON as --of json
+    /// Declare links of the adopted topology that hwloc does not know, in this file: JSON as --of json
     /// prints it, a file of NCCL or RCCL, or the table of nvidia-smi topo -m. Processes that look for
     /// links find them
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "pairs", "of", "forget", "input", "separate_switches"])]
-    tell: Option<PathBuf>,
-    /// Forget the links that are told of the adopted topology
+    declare: Option<PathBuf>,
+    /// Forget the links that are declared for the adopted topology
     #[arg(long, conflicts_with_all = ["from", "pairs", "of", "input"])]
     forget: bool,
     /// Write the file for NCCL or RCCL in a virtual machine, which knows this device by another bus
     /// id. Repeat for each GPU and NIC that the virtual machine has
-    #[arg(long, value_name = "HOST=GUEST", value_parser = bus_ids, conflicts_with_all = ["tell", "forget"])]
+    #[arg(long, value_name = "HOST=GUEST", value_parser = bus_ids, conflicts_with_all = ["declare", "forget"])]
     map_bus: Vec<(String, String)>,
     /// Format of the output
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
@@ -64,20 +64,20 @@ pub(super) struct Links {
     json: bool,
 }
 
-/// The graph of links of a topology, with those that are told of it if it is the adopted one.
+/// The graph of links of a topology, with those that are declared for it if it is the adopted one.
 pub(super) fn graph(topology: Topology<'_>, switches: SwitchModel) -> anyhow::Result<Graph<'_>> {
     let adopted = topobroker_reader::adopted();
     let adopted = adopted.filter(|base| View::whole(base.topology()).is_of(topology));
-    let told = match adopted.map(ToldLinks::find).transpose() {
+    let declared = match adopted.map(DeclaredLinks::find).transpose() {
         // Links of an earlier topology do not take the graph of this one away.
         Err(error @ AdoptLinksError::OtherBase { .. }) => {
             output::say(&error.to_string());
             None
         }
-        told => told?.flatten(),
+        declared => declared?.flatten(),
     };
-    match told {
-        Some(told) => Ok(topology.links_with_told(switches, told)?),
+    match declared {
+        Some(declared) => Ok(topology.links_with_declared(switches, declared)?),
         None => Ok(topology.links(switches)?),
     }
 }
@@ -124,13 +124,16 @@ impl Links {
             links::forget(topobroker_reader::adopt()?)?;
             return Ok(ExitCode::SUCCESS);
         }
-        if let Some(file) = &self.tell {
+        if let Some(file) = &self.declare {
             let base = topobroker_reader::adopt()?;
             let topology = base.topology();
             let known = topology.links(SwitchModel::Separate)?;
-            let told = read_text(file, MOST_TEXT, |text| links::told(&known, text))?;
-            links::tell(base, &told.links)?;
-            told.notes.iter().for_each(|note| output::say(&format!("{}: {note}", file.display())));
+            let declared = read_text(file, MOST_TEXT, |text| links::declared(&known, text))?;
+            links::declare(base, &declared.links)?;
+            declared
+                .notes
+                .iter()
+                .for_each(|note| output::say(&format!("{}: {note}", file.display())));
             return Ok(ExitCode::SUCCESS);
         }
         output::print(&self.subject.answer(None, |topology| self.answer(topology))?)

@@ -1,5 +1,7 @@
 //! Links of a node: in the formats of other programs, and declared to its processes.
 
+mod declare;
+mod declared;
 mod dot;
 mod json;
 mod matrix;
@@ -10,15 +12,13 @@ mod new_links;
 mod pci_speed;
 mod pci_tree;
 mod smi_table;
-mod tell;
-mod told;
 
+pub use declare::{DeclareError, declare, forget};
+pub use declared::{Declared, declared};
 pub use dot::dot;
 pub use json::{jgf, json};
 pub use matrix::{links_of_gpus, matrix};
 pub use nccl::{GuestBusIds, NcclError, nccl, rccl};
 pub use nccl_read::{NcclDevice, NcclFile, NcclLink, NcclReadError, NcclReadErrorKind, is_bus_id};
-pub use new_links::ToldError;
+pub use new_links::DeclarationError;
 pub use pci_tree::{PciTreeError, with_pci_tree};
-pub use tell::{TellError, forget, tell};
-pub use told::{Told, told};

@@ -11,7 +11,7 @@ use topobroker_reader::links::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum ToldError {
+pub enum DeclarationError {
     /// It is no file of NCCL.
     #[error(transparent)]
     Nccl(#[from] NcclReadError),
@@ -92,7 +92,7 @@ impl<'t> NewLinks<'_, 't> {
             links: count,
             forward: both,
             backward: both,
-            ..Link::between(one, other, class, LinkOrigin::Told)
+            ..Link::between(one, other, class, LinkOrigin::Declared)
         });
     }
 

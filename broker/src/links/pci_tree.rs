@@ -37,11 +37,11 @@ pub enum PciTreeError {
 }
 
 /// The fact of a device or switch that is where a file says, and not where hwloc found it.
-const TOLD: (&str, &str) = ("Locality", "told");
+const DECLARED: (&str, &str) = ("Locality", "declared");
 
 /// A topology with its PCI devices below the NUMA nodes and switches that a file of NCCL says. The file
 /// has each GPU and NIC by its bus id in this machine; devices that it does not have, and those of
-/// numaid -1, stay where they are. What is moved has the fact `Locality=told`. The lines that are returned name the
+/// numaid -1, stay where they are. What is moved has the fact `Locality=declared`. The lines that are returned name the
 /// devices of the file that the topology lacks, which NCCL does not use.
 ///
 /// # Errors
@@ -205,7 +205,7 @@ impl Tree {
             subtype: None,
             name: None,
             infos: Vec::new(),
-            facts: vec![(TOLD.0.to_owned(), TOLD.1.to_owned())],
+            facts: vec![(DECLARED.0.to_owned(), DECLARED.1.to_owned())],
             attributes: Attributes::Bridge(bridge),
             page_types: Vec::new(),
             symmetric_subtree: false,
@@ -236,9 +236,9 @@ impl Tree {
     /// Keeps what the file says of a link, if the guest's Linux does not.
     fn learn_link(&mut self, place: usize, device: &NcclDevice) {
         let Some(object) = self.description.objects.get_mut(place) else { return };
-        let told = (TOLD.0.to_owned(), TOLD.1.to_owned());
-        if !object.facts.contains(&told) {
-            object.facts.push(told);
+        let declared = (DECLARED.0.to_owned(), DECLARED.1.to_owned());
+        if !object.facts.contains(&declared) {
+            object.facts.push(declared);
         }
         for (attribute, fact) in [("link_speed", "MaxLinkSpeed"), ("link_width", "MaxLinkWidth")] {
             let is_known = object.facts.iter().any(|(name, _)| name == fact);

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::text::xml;
-use topobroker_reader::{FileKey, Keys, Topology, links::ToldLinks};
+use topobroker_reader::{FileKey, Keys, Topology, links::DeclaredLinks};
 use topobroker_slots::SLOTS_ENDING;
 
 /// The files for hwloc next to a segment or job. They are removed with it.
@@ -30,7 +30,7 @@ pub const HWLOC_ENDING: &str = "+hwloc";
 /// Endings of the file names, after the name of the segment or job. No name of a job contains the
 /// `+`. The last ones are those of the slots for the guard and of links.
 const ENDINGS: [&str; 5] =
-    [FOR_HWLOC[0], FOR_HWLOC[1], FOR_HWLOC[2], SLOTS_ENDING, ToldLinks::ENDING];
+    [FOR_HWLOC[0], FOR_HWLOC[1], FOR_HWLOC[2], SLOTS_ENDING, DeclaredLinks::ENDING];
 
 /// The endings of the files that `legacy` asks for.
 pub(crate) const FOR_HWLOC: [&str; 3] = [HWLOC_ENDING, "+xml2", "+xml1"];

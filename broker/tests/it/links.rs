@@ -204,7 +204,7 @@ fn a_way_of_unknown_links_is_taken_only_if_there_is_no_other() {
     let unknown = |one, other| {
         Link::between(VertexId(one), VertexId(other), LinkClass::Pci, LinkOrigin::Assumed)
     };
-    let nvlink = Link::between(VertexId(0), VertexId(1), LinkClass::NvLink, LinkOrigin::Told);
+    let nvlink = Link::between(VertexId(0), VertexId(1), LinkClass::NvLink, LinkOrigin::Declared);
     let nvlink = Link { forward: Some(100), backward: Some(100), ..nvlink };
     for (links, expected) in [
         (vec![unknown(0, 2), unknown(2, 1), nvlink], (Some(100), false, 1)),
@@ -249,7 +249,7 @@ fn a_sum_of_latencies_that_does_not_fit_is_unknown() {
     let vertex = Vertex { kind: VertexKind::Mesh, object: None, name: None };
     let link = |one, other, latency| Link {
         latency: Some(latency),
-        ..Link::between(VertexId(one), VertexId(other), LinkClass::Smp, LinkOrigin::Told)
+        ..Link::between(VertexId(one), VertexId(other), LinkClass::Smp, LinkOrigin::Declared)
     };
     let links = vec![link(0, 1, u32::MAX - 1), link(1, 2, u32::MAX - 1), link(2, 3, 1)];
     let graph = Links::new(any_topology(), vec![vertex; 4], links).unwrap();
@@ -270,7 +270,7 @@ fn vertices_and_links_that_are_no_graph_are_refused() {
     let vertex = Vertex { kind: VertexKind::Gpu, object: None, name: None };
     let vertices = vec![vertex.clone(), vertex];
     let link = |one, other| {
-        Link::between(VertexId(one), VertexId(other), LinkClass::NvLink, LinkOrigin::Told)
+        Link::between(VertexId(one), VertexId(other), LinkClass::NvLink, LinkOrigin::Declared)
     };
     let made = |links: Vec<Link>| Links::new(any_topology(), vertices.clone(), links).unwrap_err();
     assert_eq!(
@@ -392,7 +392,7 @@ fn a_hostile_graph_with_as_many_bandwidths_as_links_is_searched_in_bounded_time(
             VertexId(one % count),
             VertexId((one + 1 + random.u16(..500)) % count),
             class,
-            LinkOrigin::Told,
+            LinkOrigin::Declared,
         );
         Link {
             forward: Some(bandwidth),

@@ -39,7 +39,7 @@ fn summit(shared: &Path) -> (Links<'static>, Vec<String>) {
             other => panic!("{other}"),
         };
         let bandwidth = words[3].parse().ok();
-        let plain = Link::between(vertex(words[1]), vertex(words[2]), class, LinkOrigin::Told);
+        let plain = Link::between(vertex(words[1]), vertex(words[2]), class, LinkOrigin::Declared);
         links.push(Link { forward: bandwidth, backward: bandwidth, ..plain });
     }
     (Links::new(any_topology(), vertices, links).unwrap(), names)

@@ -512,7 +512,7 @@ typedef struct tb_group {
   uint32_t depth;
   /// hwloc's internal kind of group.
   uint32_t kind;
-  /// hwloc's internal subkind, which tells different levels of one kind apart.
+  /// hwloc's internal subkind, which distinguishes levels of one kind.
   uint32_t subkind;
   /// Whether the group must not be merged with another object, even if it adds nothing to the
   /// structure.

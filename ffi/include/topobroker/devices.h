@@ -484,8 +484,8 @@ typedef enum tb_link_origin {
   TB_LINK_MAXIMUM = 2,
   /// Follows from how such machines are built.
   TB_LINK_ASSUMED = 3,
-  /// The administrator told it.
-  TB_LINK_TOLD = 4,
+  /// The administrator declared it.
+  TB_LINK_DECLARED = 4,
   /// Was measured.
   TB_LINK_MEASURED = 5,
 } tb_link_origin;
@@ -514,7 +514,7 @@ typedef struct tb_link {
 } tb_link;
 
 /// Makes the graph of links of the whole adopted topology: what connects CPUs, memory, GPUs, NICs
-/// and disks, as hwloc and links that the administrator told say. With `separate_switches`, each
+/// and disks, as hwloc and links that the administrator declared say. With `separate_switches`, each
 /// NVSwitch is a switch of its own; otherwise all are one. With `may_relay`, one GPU of a path may
 /// forward data between two others. Free it with tb_links_free.
 tb_status tb_links_new(const tb_topology *topology,

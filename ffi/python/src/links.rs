@@ -5,7 +5,9 @@ use crate::handles::PyObject;
 use crate::kept::{Kept, OfLinks, OfObject, OfTopology};
 use pyo3::prelude::*;
 use topobroker_draw::{Units, svg, svg_to_embed};
-use topobroker_reader::links::{LinkPath, Links, Measure, Paths, SwitchModel, ToldLinks, VertexId};
+use topobroker_reader::links::{
+    DeclaredLinks, LinkPath, Links, Measure, Paths, SwitchModel, VertexId,
+};
 
 /// The graph of links between CPUs, memory, GPUs, NICs and disks. Its vertices are numbers from 0.
 #[pyclass(frozen, name = "Links", module = "topobroker")]
@@ -14,9 +16,9 @@ pub(crate) struct PyLinks(Kept<OfLinks>);
 impl PyLinks {
     pub(crate) fn of(topology: &Kept<OfTopology>) -> PyResult<Self> {
         let adopted = topobroker_reader::adopted().filter(|_| topology.is_adopted());
-        let told = adopted.map(ToldLinks::find).transpose().map_err(failed)?.flatten();
-        let graph = topology.fallible(|topology| match told {
-            Some(told) => topology.links_with_told(SwitchModel::One, told),
+        let declared = adopted.map(DeclaredLinks::find).transpose().map_err(failed)?.flatten();
+        let graph = topology.fallible(|topology| match declared {
+            Some(declared) => topology.links_with_declared(SwitchModel::One, declared),
             None => topology.links(SwitchModel::One),
         });
         graph.map(Self).map_err(failed)

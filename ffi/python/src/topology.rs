@@ -355,7 +355,7 @@ impl PyTopology {
         PyNetwork::of(&self.0)
     }
 
-    /// The graph of links between CPUs, memory, GPUs, NICs and disks, with those that are told.
+    /// The graph of links between CPUs, memory, GPUs, NICs and disks, with those that are declared.
     fn links(&self) -> PyResult<PyLinks> {
         PyLinks::of(&self.0)
     }

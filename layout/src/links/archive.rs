@@ -211,7 +211,7 @@ mod tests {
     fn link(one: u16, other: u16) -> Link {
         let (forward, backward) = (Some(u32::MAX - 1), Some(1));
         let plain =
-            Link::between(VertexId(one), VertexId(other), LinkClass::NvLink, LinkOrigin::Told);
+            Link::between(VertexId(one), VertexId(other), LinkClass::NvLink, LinkOrigin::Declared);
         Link { links: Some(6), forward, backward, ..plain }
     }
 

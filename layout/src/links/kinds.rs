@@ -70,7 +70,7 @@ words! {
         /// Follows from how such machines are built.
         Assumed => "assumed",
         /// The administrator declared it.
-        Told => "told",
+        Declared => "declared",
         /// Was measured.
         Measured => "measured",
     }

@@ -2,7 +2,7 @@
 //! data goes from one to another.
 //!
 //! [`Topology::links`](crate::Topology::links) makes the graph ([`Links`]), and [`Paths`] searches
-//! it by bandwidth, latency or number of links. [`ToldLinks`] are those that an administrator declared.
+//! it by bandwidth, latency or number of links. [`DeclaredLinks`] are those that an administrator declared.
 //!
 //! ```no_run
 //! use topobroker_reader::links::{Measure, Paths, SwitchModel};
@@ -14,6 +14,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod declared;
 mod devices;
 mod gpu_links;
 mod graph;
@@ -23,12 +24,11 @@ mod of_topology;
 mod parts;
 mod paths;
 mod ranks;
-mod told;
 mod transit;
 
+pub use declared::{AdoptLinksError, DeclaredLinks};
 pub use gpu_links::nvlink_bandwidth;
 pub use graph::{Links, LinksError};
 pub use parts::SwitchModel;
 pub use paths::{Direction, LinkPath, Measure, Paths};
-pub use told::{AdoptLinksError, ToldLinks};
 pub use topobroker_layout::links::{Link, LinkClass, LinkOrigin, Vertex, VertexId, VertexKind};

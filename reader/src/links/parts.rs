@@ -46,15 +46,18 @@ impl<'a> Parts<'a> {
 
     /// Adds links, in the place of those of the same classes between the same vertices. What a link
     /// does not report stays as it was known.
-    pub(super) fn tell(&mut self, told: Vec<Link>) {
+    pub(super) fn declare(&mut self, declared: Vec<Link>) {
         let key = |link: &Link| (link.class, link.one.min(link.other), link.one.max(link.other));
-        let keys: BTreeSet<_> = told.iter().map(key).collect();
+        let keys: BTreeSet<_> = declared.iter().map(key).collect();
         let (replaced, kept) =
             core::mem::take(&mut self.links).into_iter().partition(|it| keys.contains(&key(it)));
         let replaced: Vec<Link> = replaced;
         self.links = kept;
         let first = self.links.len();
-        told.into_iter().filter(|link| link.one != link.other).for_each(|link| self.add_link(link));
+        declared
+            .into_iter()
+            .filter(|link| link.one != link.other)
+            .for_each(|link| self.add_link(link));
         for link in self.links.iter_mut().skip(first) {
             let mut known = replaced.iter().filter(|it| link.is_beside(it));
             let (Some(known), None) = (known.next(), known.next()) else { continue };

@@ -39,13 +39,11 @@ fn ask_everything(topology: Topology<'_>, set: &Set, room: &mut Room) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "thousands of archives")]
 fn whatever_is_certified_every_query_ends_and_walks_stay_in_a_tree() {
     let (mut opened_all, mut without_tree) = (0, 0);
     for mut archive in [machines::small(), machines::regular(2, 3)] {
-        let every = if cfg!(miri) { 97 } else { 1 };
-        for (place, change) in
-            (0..archive.len()).flat_map(|at| [(at, 0xff), (at, 1)]).step_by(every)
-        {
+        for (place, change) in (0..archive.len()).flat_map(|at| [(at, 0xff), (at, 1)]) {
             archive[place] ^= change;
             let segment = certified(&archive);
             if let Ok((_, opened)) = Archive::of_certified(&segment) {
@@ -63,7 +61,7 @@ fn whatever_is_certified_every_query_ends_and_walks_stay_in_a_tree() {
             archive[place] ^= change;
         }
     }
-    assert!(cfg!(miri) || (opened_all > 1000 && without_tree > 100), "{opened_all} {without_tree}");
+    assert!(opened_all > 1000 && without_tree > 100, "{opened_all} {without_tree}");
 }
 
 #[test]

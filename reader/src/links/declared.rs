@@ -16,7 +16,7 @@ use topobroker_process::FilePath;
 
 /// Links that are declared for a node, in addition to what hwloc knows. It is a handle: copy it freely.
 #[derive(Clone, Copy)]
-pub struct ToldLinks<'a> {
+pub struct DeclaredLinks<'a> {
     archive: &'a ArchivedLinks,
 }
 
@@ -35,7 +35,7 @@ pub enum AdoptLinksError {
     OtherBase { file: FilePath, found: String, expected: String },
 }
 
-impl ToldLinks<'static> {
+impl DeclaredLinks<'static> {
     /// What the name of the file has behind that of the topology.
     pub const ENDING: &'static str = "+links";
 
@@ -69,7 +69,7 @@ impl ToldLinks<'static> {
     }
 }
 
-impl<'a> ToldLinks<'a> {
+impl<'a> DeclaredLinks<'a> {
     /// Opens links over a topology, from the bytes of their segment in memory, and checks them.
     ///
     /// # Errors
@@ -95,38 +95,38 @@ impl<'a> Topology<'a> {
     /// # Errors
     ///
     /// [`LinksError::TooMany`].
-    pub fn links_with_told(
+    pub fn links_with_declared(
         self,
         switches: SwitchModel,
-        told: ToldLinks<'_>,
+        declared: DeclaredLinks<'_>,
     ) -> Result<Links<'a>, LinksError> {
         let mut parts = parts_of(self, switches);
         let vertices: Vec<Option<VertexId>> =
-            told.archive.vertices().map(|it| vertex(&mut parts, switches, it)).collect();
+            declared.archive.vertices().map(|it| vertex(&mut parts, switches, it)).collect();
         let mut links = Vec::new();
-        for link in told.archive.links() {
+        for link in declared.archive.links() {
             let end = |vertex: VertexId| vertices.get(vertex.index()).copied().flatten();
             let (Some(one), Some(other)) = (end(link.one), end(link.other)) else { continue };
             links.push(Link { one, other, ..link });
         }
-        parts.tell(links);
+        parts.declare(links);
         parts.finish()
     }
 }
 
 /// The vertex of a declared one; `None` if its object is hidden.
-fn vertex(parts: &mut Parts<'_>, switches: SwitchModel, told: Vertex) -> Option<VertexId> {
-    if let Some(id) = told.object {
+fn vertex(parts: &mut Parts<'_>, switches: SwitchModel, declared: Vertex) -> Option<VertexId> {
+    if let Some(id) = declared.object {
         let object = parts.topology.object(id)?;
         let known = parts.known(object);
-        return Some(known.unwrap_or_else(|| match told.kind {
+        return Some(known.unwrap_or_else(|| match declared.kind {
             VertexKind::NvSwitch => parts.switch(switches, object),
             kind => parts.vertex(kind, object),
         }));
     }
-    let known = parts.vertices.iter().position(|it| it.name == told.name);
+    let known = parts.vertices.iter().position(|it| it.name == declared.name);
     let place = known.unwrap_or_else(|| {
-        parts.vertices.push(told);
+        parts.vertices.push(declared);
         parts.vertices.len() - 1
     });
     VertexId::at(place)

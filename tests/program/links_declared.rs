@@ -14,29 +14,29 @@ pub(crate) fn on(machine: &str, script: &str) -> Option<Output> {
     command.args(["--", "sh", "-c", script]).env("F", folder.path()).env("M", &file);
     command.env("T", topobroker_file());
     let output = command.output().unwrap();
-    // What is told goes with the topology.
+    // What is declared goes with the topology.
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "{output:?}");
     Some(output)
 }
 
 #[test]
 fn links_are_told_by_files_of_nccl_and_json_and_go_with_the_topology() {
-    let script = "$T links -i $M --of nccl > $F/nccl; $T links --tell $F/nccl; rm $F/nccl; \
-        cat $F/*+links | wc -c; $T links | grep -c 'NVL x6 150000 MB/s told'; $T links --tell $M; \
+    let script = "$T links -i $M --of nccl > $F/nccl; $T links --declare $F/nccl; rm $F/nccl; \
+        cat $F/*+links | wc -c; $T links | grep -c 'NVL x6 150000 MB/s declared'; $T links --declare $M; \
         $T links --forget; $T links --forget; \
         echo '{\"nodes\":[{\"id\":\"leaf\",\"kind\":\"netswitch\"}],\"edges\":[\
         {\"source\":\"mlx5_0\",\"target\":\"leaf\",\"class\":\"FAB\",\"bandwidth\":25000}]}' > $F/json; \
-        $T links --tell $F/json; rm $F/json; $T links --from cuda0 --to leaf";
+        $T links --declare $F/json; rm $F/json; $T links --from cuda0 --to leaf";
     let Some(output) = on("flux-core__ipa20.xml", script) else { return };
     let text = String::from_utf8(output.stdout).unwrap();
-    let [bytes, told, path] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
+    let [bytes, declared, path] = text.lines().collect::<Vec<_>>()[..] else { panic!("{text}") };
     assert!(bytes.trim().parse::<u32>().unwrap() <= 2000, "{bytes}");
-    assert_eq!(told, "6");
+    assert_eq!(declared, "6");
     assert_eq!(path, "cuda0 leaf 25000 MB/s, 3 links: cuda0 - 0000:49:00.0 - mlx5_0 - leaf");
     let errors = String::from_utf8(output.stderr).unwrap();
     let [first, second] = errors.lines().collect::<Vec<_>>()[..] else { panic!("{errors}") };
     assert!(first.contains("expected one system, in it cpu"), "{first}");
-    assert!(second.contains("no links are told of this topology"), "{second}");
+    assert!(second.contains("no links are declared for this topology"), "{second}");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn links_that_readers_would_refuse_are_not_told() {
         for at in $(seq 2 5000); do \
             echo '{\"source\":\"leaf1\",\"target\":\"leaf'$at'\",\"class\":\"FAB\"}'; \
             [ $at = 5000 ] || echo ,; done; echo ']}'; } > $F/many; \
-        $T links --tell $F/many; rm $F/many; ls $F | grep -c links; $T links > $F/text && rm $F/text";
+        $T links --declare $F/many; rm $F/many; ls $F | grep -c links; $T links > $F/text && rm $F/text";
     let Some(output) = on("flux-core__ipa20.xml", script) else { return };
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("at most 4096 and 32768"), "{error}");
@@ -62,21 +62,24 @@ fn a_file_of_nccl_tells_what_hwloc_without_nvidias_library_does_not_see() {
             -e '/<distances2hetero/,/<\\/distances2hetero>/d' -e '/<distances2 /,/<\\/distances2>/d' \
             $X > $F/plain.xml; \
         $T run -i $F/plain.xml -- sh -c '$T links --from 0000:34:00.0 --to 0000:36:00.0; \
-            $T links --tell $F/nccl; $T links --from 0000:34:00.0 --to 0000:36:00.0; \
+            $T links --declare $F/nccl; $T links --from 0000:34:00.0 --to 0000:36:00.0; \
             sed s/target=.[0-9a-f:.]*.\\ /target=\\\"fffffff:ffff:ff\\\"\\ / $F/nccl > $F/vm; \
-            $T links --forget; $T links --tell $F/vm; $T links --from 0000:34:00.0 --to 0000:36:00.0; \
+            $T links --forget; $T links --declare $F/vm; $T links --from 0000:34:00.0 --to 0000:36:00.0; \
             $T links --of nccl | grep -c nvlink'; rm $F/*.xml $F/nccl $F/vm";
     let Some(shared) = shared() else { return };
     let machine = shared.join("topologies/hwloc-v2.x__nvidiaDGX2.xml");
     let script = script.replace("$X", machine.to_str().unwrap());
     let Some(output) = on("flux-core__ipa20.xml", &script) else { return };
     let text = String::from_utf8(output.stdout.clone()).unwrap();
-    let [before, told, hidden, links] = text.lines().collect::<Vec<_>>()[..] else {
+    let [before, declared, hidden, links] = text.lines().collect::<Vec<_>>()[..] else {
         panic!("{output:?}")
     };
     assert!(!before.contains("NVSwitch"), "{before}");
-    for told in [told, hidden] {
-        assert!(told.contains("150000 MB/s, 2 links") && told.contains(" - NVSwitch - "), "{told}");
+    for declared in [declared, hidden] {
+        assert!(
+            declared.contains("150000 MB/s, 2 links") && declared.contains(" - NVSwitch - "),
+            "{declared}"
+        );
     }
     assert!(links.parse::<u32>().unwrap() > 0, "{links}");
 }
@@ -85,7 +88,7 @@ fn a_file_of_nccl_tells_what_hwloc_without_nvidias_library_does_not_see() {
 fn what_was_exported_for_nccl_can_be_told_without_changing_a_path() {
     for machine in ["flux-core__ipa20.xml", "hwloc-v2.x__nvidiaDGX2.xml"] {
         let script = "$T links --pairs > $F/before; $T links --of nccl > $F/file; \
-             $T links --tell $F/file; $T links --pairs | diff $F/before -; rm $F/before $F/file";
+             $T links --declare $F/file; $T links --pairs | diff $F/before -; rm $F/before $F/file";
         let Some(output) = on(machine, script) else { return };
         let (out, error) =
             [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap()).into();
@@ -98,7 +101,7 @@ fn links_of_amd_gpus_are_in_files_for_rccl_once_somebody_has_counted_them() {
     // hwloc knows which GPUs are linked, but not how often.
     let script = "$T links --of rccl > $F/file; grep -c xgmi $F/file; \
         echo '{\"edges\":[{\"source\":\"rsmi0\",\"target\":\"rsmi1\",\"class\":\"XGMI\",\"links\":4}]}' > $F/json; \
-        $T links --tell $F/json; $T links --of rccl > $F/file; grep -c 'xgmi.* count=.4' $F/file; \
+        $T links --declare $F/json; $T links --of rccl > $F/file; grep -c 'xgmi.* count=.4' $F/file; \
         grep -c xgmi $F/file; rm $F/file $F/json";
     let Some(output) = on("flux-core__tuo.SPX.xml", script) else { return };
     let error = String::from_utf8(output.stderr).unwrap();
@@ -160,7 +163,9 @@ fn links_that_name_what_is_not_there_are_refused_and_leave_nothing() {
             "source is \"\"",
         ),
     ] {
-        let script = format!("echo '{json}' > $F/told; $T links --tell $F/told; rm $F/told; ls $F");
+        let script = format!(
+            "echo '{json}' > $F/declared; $T links --declare $F/declared; rm $F/declared; ls $F"
+        );
         let Some(output) = on("flux-core__ipa20.xml", &script) else { return };
         let error = String::from_utf8(output.stderr).unwrap();
         assert!(error.contains(said), "{json}: {error}");

@@ -2,7 +2,7 @@
 //! RCCL, or as the table of `nvidia-smi topo -m`.
 
 use super::nccl_read::{NcclDevice, NcclFile, NcclLink};
-use super::new_links::{NewLinks, ToldError};
+use super::new_links::{DeclarationError, NewLinks};
 use super::smi_table::is_table;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use topobroker_reader::links::{Link, LinkClass, LinkOrigin, Links, Vertex, Verte
 
 /// Links that a text declares.
 #[derive(Debug)]
-pub struct Told<'a> {
+pub struct Declared<'a> {
     /// The links.
     pub links: Links<'a>,
     /// What was left out, and why: links of GPUs to themselves, and devices that the topology lacks.
@@ -25,25 +25,26 @@ pub struct Told<'a> {
 ///
 /// # Errors
 ///
-/// [`ToldError`].
-pub fn told<'a>(known: &Links<'a>, text: &str) -> Result<Told<'a>, ToldError> {
-    let mut told = NewLinks { known, vertices: Vec::new(), links: Vec::new(), notes: Vec::new() };
+/// [`DeclarationError`].
+pub fn declared<'a>(known: &Links<'a>, text: &str) -> Result<Declared<'a>, DeclarationError> {
+    let mut declared =
+        NewLinks { known, vertices: Vec::new(), links: Vec::new(), notes: Vec::new() };
     match text.trim_start().chars().next() {
         Some('<') => {
             let mut file = NcclFile::read(text)?;
-            told.keep_own_host(&mut file)?;
-            told.leave_out_others(&file)?;
+            declared.keep_own_host(&mut file)?;
+            declared.leave_out_others(&file)?;
             if file.links.is_empty() {
-                return Err(ToldError::NoLinks);
+                return Err(DeclarationError::NoLinks);
             }
-            file.links.iter().for_each(|link| told.nccl(&file, link));
+            file.links.iter().for_each(|link| declared.nccl(&file, link));
         }
-        Some('{' | '[') => told.json(&serde_json::from_str(text)?)?,
-        _ if is_table(text) => told.table(text)?,
-        _ => return Err(ToldError::Form),
+        Some('{' | '[') => declared.json(&serde_json::from_str(text)?)?,
+        _ if is_table(text) => declared.table(text)?,
+        _ => return Err(DeclarationError::Form),
     }
-    let links = Links::new(known.topology(), told.vertices, told.links)?;
-    Ok(Told { links, notes: told.notes })
+    let links = Links::new(known.topology(), declared.vertices, declared.links)?;
+    Ok(Declared { links, notes: declared.notes })
 }
 
 /// Whether a PCI class in 24 bits is that of a switch between GPUs: a bridge of no standard kind.
@@ -58,12 +59,12 @@ const HIDDEN_DOMAIN: &str = "fffffff:";
 impl<'t> NewLinks<'_, 't> {
     /// Notes the devices that the topology lacks, which NCCL does not use. A file of another machine has none of
     /// its devices.
-    fn leave_out_others(&mut self, file: &NcclFile) -> Result<(), ToldError> {
+    fn leave_out_others(&mut self, file: &NcclFile) -> Result<(), DeclarationError> {
         let ends = file.ends().filter(|device| !device.bus_id.is_empty());
         let (own, others): (Vec<&NcclDevice>, Vec<_>) =
             ends.partition(|device| self.device(&device.bus_id).is_some());
         if let (true, Some(other)) = (own.is_empty(), others.first()) {
-            return Err(ToldError::Device { bus_id: other.bus_id.clone() });
+            return Err(DeclarationError::Device { bus_id: other.bus_id.clone() });
         }
         let note = |it: &&NcclDevice| {
             format!("{}: left out: the topology has no such PCI device", it.bus_id)
@@ -116,7 +117,7 @@ impl<'t> NewLinks<'_, 't> {
     }
 
     /// Leaves the part of this host in a file of several.
-    fn keep_own_host(&self, file: &mut NcclFile) -> Result<(), ToldError> {
+    fn keep_own_host(&self, file: &mut NcclFile) -> Result<(), DeclarationError> {
         let hosts: BTreeSet<Option<String>> =
             file.devices.iter().map(|device| device.host.clone()).collect();
         let fits = |host: &&Option<String>| {
@@ -137,19 +138,19 @@ impl<'t> NewLinks<'_, 't> {
                     .for_each(|it| it.bus_id.clear());
                 Ok(())
             }
-            (hosts, fitting) => Err(ToldError::Hosts { hosts, fitting: fitting.len() }),
+            (hosts, fitting) => Err(DeclarationError::Hosts { hosts, fitting: fitting.len() }),
         }
     }
 
-    fn json(&mut self, graph: &Value) -> Result<(), ToldError> {
+    fn json(&mut self, graph: &Value) -> Result<(), DeclarationError> {
         let list =
             |name: &str| graph.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
         let nodes = list("nodes");
         let edges = graph.get("edges").and_then(Value::as_array).filter(|it| !it.is_empty());
-        let edges = edges.ok_or(ToldError::NoEdges)?;
+        let edges = edges.ok_or(DeclarationError::NoEdges)?;
         for (edge, fields) in edges.iter().enumerate() {
             let field = |name| fields.get(name).unwrap_or(&Value::Null);
-            let wrong = |name: &'static str, expected| ToldError::Field {
+            let wrong = |name: &'static str, expected| DeclarationError::Field {
                 edge,
                 field: name,
                 found: field(name).to_string(),
@@ -161,14 +162,14 @@ impl<'t> NewLinks<'_, 't> {
                 wrong("class", "LOC, MEM, CPU, SMP, PCI, NVL, XGMI, C2C, XE or FAB")
             })?;
             let origin = match field("origin") {
-                Value::Null => LinkOrigin::Told,
+                Value::Null => LinkOrigin::Declared,
                 word => {
                     let known =
                         LinkOrigin::ALL.into_iter().find(|it| word.as_str() == Some(it.name()));
                     known.ok_or_else(|| {
                         wrong(
                             "origin",
-                            "reported, current, maximum, assumed, told or measured, or null",
+                            "reported, current, maximum, assumed, declared or measured, or null",
                         )
                     })?
                 }

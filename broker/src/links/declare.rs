@@ -9,28 +9,28 @@ use topobroker_layout::header::{self, Header, Kind};
 use topobroker_layout::{OpenError, links as layout};
 use topobroker_reader::{
     Adopted, FileKey, Scope, Source,
-    links::{Links, ToldLinks},
+    links::{DeclaredLinks, Links},
 };
 
 /// Why links cannot be declared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum TellError {
+pub enum DeclareError {
     /// The topology is in a memfd, which has no file next to it.
-    #[error("the topology is in a memfd: links can be told only of one in a file")]
+    #[error("the topology is in a memfd: links can be declared only of one in a file")]
     Memfd,
     /// Links are declared already.
-    #[error("{}: links are told already; forget them first", .file.display())]
+    #[error("{}: links are declared already; forget them first", .file.display())]
     Exists { file: PathBuf },
     /// No links are declared.
-    #[error("{}: no links are told of this topology", .file.display())]
+    #[error("{}: no links are declared for this topology", .file.display())]
     Missing { file: PathBuf },
     /// The name of the topology's file is not UTF-8.
-    #[error("{}: links can be told only of a topology whose file has a name in UTF-8", .file.display())]
+    #[error("{}: links can be declared only of a topology whose file has a name in UTF-8", .file.display())]
     Name { file: PathBuf },
     /// Readers would refuse the links.
-    #[error("the links cannot be told")]
+    #[error("the links cannot be declared")]
     Refused(#[from] OpenError),
     /// The segment cannot be published or removed.
     #[error(transparent)]
@@ -42,8 +42,8 @@ pub enum TellError {
 ///
 /// # Errors
 ///
-/// [`TellError`], with nothing left behind.
-pub fn tell(base: &Adopted, graph: &Links<'_>) -> Result<PathBuf, TellError> {
+/// [`DeclareError`], with nothing left behind.
+pub fn declare(base: &Adopted, graph: &Links<'_>) -> Result<PathBuf, DeclareError> {
     let file = file_of(base)?;
     let base_id = base.header().segment_id;
     let archive = layout::Links::pack(base_id, graph.vertices(), graph.links()).to_bytes();
@@ -59,39 +59,41 @@ pub fn tell(base: &Adopted, graph: &Links<'_>) -> Result<PathBuf, TellError> {
     // What readers would refuse would stand in their way until it is forgotten.
     let mut finished = aligned(&segment);
     header::mark_ready(&mut finished);
-    ToldLinks::from_segment(base.topology(), &finished)?;
+    DeclaredLinks::from_segment(base.topology(), &finished)?;
     let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|it| it.to_str()))
     else {
-        return Err(TellError::Name { file });
+        return Err(DeclareError::Name { file });
     };
     match named::publish(folder, name, &mut segment, 0o444) {
         Err(PublishError::Store { source, .. })
             if source.kind() == io::ErrorKind::AlreadyExists =>
         {
-            Err(TellError::Exists { file })
+            Err(DeclareError::Exists { file })
         }
         published => Ok(published?),
     }
 }
 
-/// Removes the links that are declared of an adopted topology. Processes that have adopted them keep
+/// Removes the links that are declared for an adopted topology. Processes that have adopted them keep
 /// them.
 ///
 /// # Errors
 ///
-/// [`TellError`].
-pub fn forget(base: &Adopted) -> Result<(), TellError> {
+/// [`DeclareError`].
+pub fn forget(base: &Adopted) -> Result<(), DeclareError> {
     let file = file_of(base)?;
     match std::fs::remove_file(&file) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(TellError::Missing { file }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(DeclareError::Missing { file })
+        }
         Err(source) => Err(PublishError::Store { file, step: "be removed", source }.into()),
     }
 }
 
-fn file_of(base: &Adopted) -> Result<PathBuf, TellError> {
-    let FileKey::Path(file) = base.keys().file_key() else { return Err(TellError::Memfd) };
+fn file_of(base: &Adopted) -> Result<PathBuf, DeclareError> {
+    let FileKey::Path(file) = base.keys().file_key() else { return Err(DeclareError::Memfd) };
     let mut name = file.as_path().as_os_str().to_owned();
-    name.push(ToldLinks::ENDING);
+    name.push(DeclaredLinks::ENDING);
     Ok(name.into())
 }
