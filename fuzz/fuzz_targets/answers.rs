@@ -130,8 +130,8 @@ fn of_job(data: &[u8]) {
 fn of_links(data: &[u8]) {
     let (base, segment) = topobroker_fuzz::links(data);
     let topology = base.topology();
-    let Ok(told) = DeclaredLinks::from_segment(topology, &segment) else { return };
-    let Ok(links) = topology.links_with_declared(SwitchModel::One, told) else { return };
+    let Ok(declared) = DeclaredLinks::from_segment(topology, &segment) else { return };
+    let Ok(links) = topology.links_with_declared(SwitchModel::One, declared) else { return };
     let written = json(&links);
     let length = |name: &str| written[name].as_array().map(Vec::len);
     assert_eq!(length("nodes"), Some(links.vertices().len()));

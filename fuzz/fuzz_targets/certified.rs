@@ -46,7 +46,7 @@ fuzz_target!(|data: &[u8]| {
     let mut room = Room { parts: vec![Set::new(); usize::from(flags >> 4)], ..Room::default() };
     let cpuset = topology.root().cpuset().unwrap_or_default();
     let set = if flags & 2 != 0 { &own & &cpuset } else { own };
-    // A view first, of an archive whose tree nobody has walked yet.
+    // A view first, of an archive whose tree was not walked yet.
     if flags & 4 != 0
         && let Ok(view) = View::new(topology, &set, RestrictFlags::from_bits(u64::from(flags >> 4)))
     {

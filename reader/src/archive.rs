@@ -46,7 +46,7 @@ impl<'a> Archive<'a> {
         Ok((header, Self::certified(archive, checked)))
     }
 
-    /// [`Archive::checked`] of an archive that was checked so far.
+    /// Wraps an archive that has been checked as far as `checked` says.
     #[inline(never)]
     pub(crate) fn certified(archive: &'a ArchivedTopology, checked: Checked) -> Self {
         match checked {

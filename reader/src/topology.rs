@@ -60,7 +60,7 @@ impl<'a> Topology<'a> {
         let whole = self.index.whole();
         let rule = "is sound, as its certificate says";
         let unsound = ValidationError { column: "tree", row: 0, rule };
-        if whole.is_in_tree() || whole.has_sound_tree() { Ok(()) } else { Err(unsound) }
+        if whole.has_sound_tree() { Ok(()) } else { Err(unsound) }
     }
 
     /// Number of objects of all kinds.

@@ -44,7 +44,7 @@ const IMPORT_SUPPORT: u64 = 8;
 /// and 1, in files next to a segment or job. Removing the segment or job removes them too.
 ///
 /// The hwloc segment has the objects that PMIx servers share: hwloc's default types and important
-/// I/O devices. If the topology is of this machine, hwloc knows it, and processes that adopt the
+/// I/O devices. If the topology is of this machine, the segment says so, and processes that adopt the
 /// segment can bind.
 ///
 /// # Errors

@@ -34,16 +34,38 @@ pub(super) fn check(
     most_rows: usize,
 ) -> Result<(), ValidationError> {
     objects(topology, counts, most_rows)?;
+    rows(topology, counts, most_rows)?;
     texts(topology, counts, most_rows)?;
     attributes(topology, counts, most_rows)?;
     devices(topology, most_rows)?;
     machine(topology, counts, most_rows)
 }
 
-/// Checks the columns on which the work and the memory of queries depend: those that are read one row after the other,
-/// that say where rows begin, and that make sets and objects.
+/// Checks the columns on which the work and the memory of queries depend: how long those are that are read one row
+/// after the other, or of which sets are made, and [`rows`].
 #[inline(never)]
 pub(super) fn needed(
+    topology: &ArchivedTopology,
+    counts: &Counts,
+    most_rows: usize,
+) -> Result<(), ValidationError> {
+    let infos = topology.infos.name.len();
+    check_columns! { topology, most_rows;
+        objects.os_index: counts.objects, ANY;
+        sets.complete_cpuset: topology.sets.complete_cpuset.len(), ANY;
+        names.string: topology.names.string.len(), ANY;
+        subtypes.string: topology.subtypes.string.len(), ANY;
+        infos.name: infos, ANY;
+        infos.value: infos, ANY;
+        total_memory.object: topology.total_memory.object.len(), ANY;
+        memory_attributes.name: topology.memory_attributes.name.len(), ANY;
+    }?;
+    rows(topology, counts, most_rows)
+}
+
+/// Checks where the rows of objects and attributes begin, and which objects memory attributes are of.
+#[inline(never)]
+fn rows(
     topology: &ArchivedTopology,
     counts: &Counts,
     most_rows: usize,
@@ -53,17 +75,9 @@ pub(super) fn needed(
     let attributes = topology.memory_attributes.name.len();
     let values = topology.memory_attributes.target.len();
     check_columns! { topology, most_rows;
-        objects.os_index: counts.objects, ANY;
-        sets.complete_cpuset: topology.sets.complete_cpuset.len(), ANY;
-        names.string: topology.names.string.len(), ANY;
-        subtypes.string: topology.subtypes.string.len(), ANY;
         infos.start: if infos == 0 { 0 } else { counts.objects + 1 }, ANY;
-        infos.name: infos, ANY;
-        infos.value: infos, ANY;
-        total_memory.object: topology.total_memory.object.len(), ANY;
         numa_nodes.page_type_start: nodes + 1, ANY;
         numa_nodes.page_size: topology.numa_nodes.page_size.len(), ANY;
-        memory_attributes.name: attributes, ANY;
         memory_attributes.start: attributes + 1, ANY;
         memory_attributes.target: values, counts.objects as u64;
         memory_attributes.initiator_kind: values, 3;
@@ -109,7 +123,6 @@ fn texts(
         strings.start: counts.strings, topology.strings.bytes.len() as u64;
         names.string: topology.names.string.len(), strings + 1;
         subtypes.string: topology.subtypes.string.len(), strings + 1;
-        infos.start: if infos == 0 { 0 } else { counts.objects + 1 }, ANY;
         infos.name: infos, strings;
         infos.value: infos, strings;
     }
@@ -128,8 +141,6 @@ fn attributes(
         total_memory.object: memory, counts.objects as u64;
         total_memory.bytes: memory, ANY;
         numa_nodes.local_memory: nodes, ANY;
-        numa_nodes.page_type_start: nodes + 1, ANY;
-        numa_nodes.page_size: pages, ANY;
         numa_nodes.page_count: pages, ANY;
         numa_by_os_index: topology.numa_by_os_index.len(), counts.numa_nodes() as u64;
     }?;
@@ -159,10 +170,6 @@ fn machine(
     check_columns! { topology, most_rows;
         memory_attributes.name: attributes, counts.strings as u64;
         memory_attributes.flags: attributes, ANY;
-        memory_attributes.start: attributes + 1, ANY;
-        memory_attributes.target: values, counts.objects as u64;
-        memory_attributes.initiator_kind: values, 3;
-        memory_attributes.initiator: values, ANY;
         memory_attributes.value: values, ANY;
         machine.type_filters: topology.machine.type_filters.len(), 256;
         machine.support: support::COUNT, 256;

@@ -64,7 +64,7 @@ pub(crate) fn needed(
     columns::needed(topology, &counts, most_rows)?;
     tables::needed(topology, &counts, most_rows)?;
     texts::check(topology, archive_len)?;
-    tree::lengths(topology, &counts)?;
+    tree::needed(topology, &counts)?;
     Ok(Checked::Needed)
 }
 

@@ -166,7 +166,7 @@ impl<'a> Index<'a> {
             levels,
             normal,
             is_in_order,
-            walks: if is_in_order { self.walks.clone() } else { Walks::moved() },
+            walks: if is_in_order { self.walks.clone() } else { Walks::elsewhere() },
             contiguous,
             is_regular,
             common_ancestor,

@@ -3,13 +3,12 @@
 use core::sync::atomic::{AtomicU8, Ordering};
 
 /// Where parents and children are found. The tree of an archive whose publisher has checked it is checked once more
-/// when it is walked for the first time, because a walk in a tree that is none might not end.
+/// when it is walked for the first time, because a walk might not end in what is not a tree.
 pub(super) struct Walks(AtomicU8);
 
 const IN_TREE: u8 = 0;
-const MOVED: u8 = 1;
+const ELSEWHERE: u8 = 1;
 const UNCHECKED: u8 = 2;
-const NOWHERE: u8 = 3;
 
 impl Walks {
     /// In the tree of the archive, which is sound.
@@ -17,9 +16,9 @@ impl Walks {
         Self(AtomicU8::new(IN_TREE))
     }
 
-    /// In the tables of the overlay.
-    pub(super) fn moved() -> Self {
-        Self(AtomicU8::new(MOVED))
+    /// Not in the tree: a view whose objects have moved has tables of its own.
+    pub(super) fn elsewhere() -> Self {
+        Self(AtomicU8::new(ELSEWHERE))
     }
 
     /// In the tree of the archive, if it is sound.
@@ -38,7 +37,7 @@ impl Walks {
     pub(super) fn are_in_sound_tree(&self, is_sound: impl FnOnce() -> bool) -> bool {
         // Threads that check at the same time find the same.
         if self.0.load(Ordering::Relaxed) == UNCHECKED {
-            self.0.store(if is_sound() { IN_TREE } else { NOWHERE }, Ordering::Relaxed);
+            self.0.store(if is_sound() { IN_TREE } else { ELSEWHERE }, Ordering::Relaxed);
         }
         self.are_in_tree()
     }

@@ -63,15 +63,13 @@ impl<'a> Object<'a> {
         let row = self.attribute_row();
         let rows = match self.object_type() {
             ObjectType::NUMANode => {
-                let start = |row| nodes.page_type_start.get_u32(row) as usize;
-                // Of a certified archive, starts have not been checked.
-                start(row)..start(row + 1).min(nodes.page_size.len())
+                nodes.page_type_start.get_u32(row)..nodes.page_type_start.get_u32(row + 1)
             }
             _ => 0..0,
         };
         rows.zip(0..).map(move |(row, place)| PageType {
-            size: nodes.page_size.get(row),
-            count: self.number(Property::PAGE_COUNT, place, nodes.page_count.get(row)),
+            size: nodes.page_size.get(row as usize),
+            count: self.number(Property::PAGE_COUNT, place, nodes.page_count.get(row as usize)),
         })
     }
 

@@ -195,8 +195,7 @@ impl<'a> Object<'a> {
         let infos = &self.index.archive.infos;
         // If no object has infos, the table is empty and every start reads as 0.
         let (first, end) = (infos.start.get_u32(self.row()), infos.start.get_u32(self.row() + 1));
-        // Of a certified archive, starts have not been checked.
-        first as usize..(end as usize).min(infos.name.len())
+        first as usize..end as usize
     }
 
     fn info_value(self, row: usize) -> &'a str {

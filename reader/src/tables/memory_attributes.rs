@@ -221,10 +221,8 @@ impl<'a> MemoryAttribute<'a> {
 
     /// Rows of the stored values of the attribute, without those of hidden objects.
     fn rows(self) -> impl Iterator<Item = usize> + use<'a> {
-        let table = &self.topology.index.archive.memory_attributes;
-        let start = |id| table.start.get_u32(id) as usize;
-        // Of a certified archive, starts have not been checked.
-        let rows = start(self.id)..start(self.id + 1).min(table.target.len());
+        let start = |id| self.topology.index.archive.memory_attributes.start.get_u32(id) as usize;
+        let rows = start(self.id)..start(self.id + 1);
         rows.filter(move |row| self.topology.index.overlay.is_none() || self.is_visible(*row))
     }
 

@@ -8,7 +8,7 @@ use topobroker_layout::header::{Header, mark_ready, segment_len};
 use topobroker_reader::text::xml::export;
 use topobroker_reader::{Archive, Object, RestrictFlags, Set, Topology, View};
 
-/// A segment of an archive that nobody has checked, whose header says that somebody has.
+/// A segment of an archive that was not checked, whose header says that it was.
 fn certified(archive: &[u8]) -> AlignedVec {
     let kept = include_bytes!("../../../tests/fixtures/topology-1.0");
     let header = Header { certificate: RULES, ..Header::read(kept).unwrap() };
@@ -71,7 +71,7 @@ fn a_sound_certified_archive_answers_as_one_that_was_checked() {
         for set in sets(checked.topology()) {
             let segment = certified(&archive);
             let (_, opened) = Archive::of_certified(&segment).unwrap();
-            // In this one nobody has walked the tree before.
+            // The tree of this one was not walked before.
             let (ours, theirs) = (opened.topology(), checked.topology());
             let flags = RestrictFlags::ADAPT_IO | RestrictFlags::REMOVE_CPULESS;
             let view = |topology| View::new(topology, &set, flags).map(|it| export(it.topology()));

@@ -24,7 +24,7 @@ pub(super) fn check(topology: &ArchivedTopology, counts: &Counts) -> Result<(), 
 }
 
 /// Checks that the tree has a row for each object, and the OS indexes of which sets are made.
-pub(super) fn lengths(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
+pub(super) fn needed(topology: &ArchivedTopology, counts: &Counts) -> Result<(), ValidationError> {
     indexes(topology, counts)?;
     match topology.tree.width.to_native() {
         1 => Rows::<One>::new(topology, counts).map(drop),
