@@ -40,8 +40,8 @@ fn is_here(name: &str, folders: &[&Path]) -> bool {
         if folders.iter().any(|folder| folder.join(file).exists()) {
             return true;
         }
-        let told = output("cc", &[&format!("-print-file-name={file}")]);
-        !told.is_empty() && told.trim() != file
+        let found = output("cc", &[&format!("-print-file-name={file}")]);
+        !found.is_empty() && found.trim() != file
     };
     files.iter().any(found)
 }

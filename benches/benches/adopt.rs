@@ -39,7 +39,7 @@ impl Way {
     }
 
     /// The thin client with `word` as its command, and with the keys on its command line.
-    fn told(name: &'static str, word: &str, keys: &Keys) -> Self {
+    fn passed(name: &'static str, word: &str, keys: &Keys) -> Self {
         let [file, address, size] = texts(keys).map(|(_, text)| text);
         Self::new(name, THIN, &[word, &file, &address, &size])
     }
@@ -93,10 +93,10 @@ fn main() -> anyhow::Result<()> {
         let hwloc = |name| Way::new(name, HWLOC, &["adopt", &theirs]);
         let environment = vec![("HWLOC_PLUGINS_PATH", empty.to_string_lossy().into_owned())];
         let mut ways = [
-            Way::told("floor at the address", "floor", fixed.keys()),
-            Way::told("floor anywhere", "floor", anywhere.keys()),
-            Way::told("told", "adopt", fixed.keys()),
-            Way::told("told, anywhere", "adopt", anywhere.keys()),
+            Way::passed("floor at the address", "floor", fixed.keys()),
+            Way::passed("floor anywhere", "floor", anywhere.keys()),
+            Way::passed("keys passed", "adopt", fixed.keys()),
+            Way::passed("passed, anywhere", "adopt", anywhere.keys()),
             Way::found("environment", fixed.keys()),
             Way::found("environment, anywhere", anywhere.keys()),
             Way { environment, ..hwloc("hwloc without plugins") },

@@ -73,7 +73,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If /proc does not tell.
+    /// If /proc cannot be read.
     pub fn memory(&self) -> anyhow::Result<Memory> {
         let process = format!("/proc/{}", self.child.id());
         let rollup = std::fs::read_to_string(format!("{process}/smaps_rollup"))?;
@@ -90,7 +90,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// If /proc does not tell.
+    /// If /proc cannot be read.
     pub fn cpu_time(&self) -> anyhow::Result<Duration> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.child.id()))?;
         let nanos = text.split_ascii_whitespace().next().context("schedstat")?.parse()?;

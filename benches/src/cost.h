@@ -13,7 +13,7 @@ static inline double now(void)
     return time.tv_sec * 1e6 + time.tv_nsec / 1e3;
 }
 
-/* kB of private memory that this process has written; -1 if the system does not tell. */
+/* kB of private memory that this process has written; -1 if the system does not say. */
 static inline long private_kb(void)
 {
     FILE *file = fopen("/proc/self/smaps_rollup", "r");

@@ -19,7 +19,7 @@ static inline void check(pmix_status_t status, const char *what)
     }
 }
 
-/* Answers at once: nobody waits for what connects or ends here. */
+/* Answers at once: no process waits for what connects or ends here. */
 static inline pmix_status_t seen(const pmix_proc_t *proc, void *object, pmix_op_cbfunc_t callback, void *data)
 {
     (void)proc, (void)object, (void)callback, (void)data;

@@ -1,4 +1,4 @@
-/* A tool of OpenMP (OMPT) that tells the runtime where this process may run: one place for each core of its
+/* A tool of OpenMP (OMPT) that gives the runtime the places of this process: one place for each core of its
  * part of the node. LLVM's and Intel's runtimes load tools before they read OMP_PLACES, so nothing in them
  * or in the program has to change:
  *

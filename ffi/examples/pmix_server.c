@@ -6,7 +6,7 @@
  * With `nspace`, the keys are registered with the namespace. With `resources`, they are
  * registered for all namespaces, as resources of the node. With `job`, the namespace is a job
  * that sees the first half of the PUs. With `ranks`, each rank is bound to the PU of its number, and
- * the namespace tells everybody of it; the last rank is not bound. */
+ * everybody gets it from the namespace; the last rank is not bound. */
 
 #define _GNU_SOURCE
 #include <grp.h>
@@ -121,7 +121,7 @@ static tb_job_publication *add_job(const tb_publication *published)
     return job;
 }
 
-/* Fills in what everybody is told of each rank. */
+/* Fills in what PMIx publishes about each rank. */
 static void register_ranks(pmix_info_t *infos, uint32_t size, const tb_publication *published)
 {
     const tb_topology *topology;
@@ -133,19 +133,19 @@ static void register_ranks(pmix_info_t *infos, uint32_t size, const tb_publicati
         tb_set *cpu = tb_set_new();
         pmix_data_array_t *of_rank = calloc(1, sizeof *of_rank);
         uint16_t local_rank = (uint16_t)rank;
-        pmix_info_t *told, *all;
+        pmix_info_t *published, *all;
         size_t count;
         void *array;
 
         check(tb_set_add(cpu, rank), "set");
         check(tb_job_pmix_rank_info(topology, "host", rank, rank + 1 < size ? cpu : NULL, &array, &count),
-              "what is told of a rank");
-        told = array;
+              "what is published about a rank");
+        published = array;
         /* What MPI needs besides. */
         PMIX_INFO_CREATE(all, count + 2);
         for (size_t i = 0; i < count; i++)
-            PMIX_INFO_XFER(&all[i], &told[i]);
-        PMIX_INFO_FREE(told, count);
+            PMIX_INFO_XFER(&all[i], &published[i]);
+        PMIX_INFO_FREE(published, count);
         PMIX_INFO_LOAD(&all[count], PMIX_LOCAL_RANK, &local_rank, PMIX_UINT16);
         PMIX_INFO_LOAD(&all[count + 1], PMIX_NODE_RANK, &local_rank, PMIX_UINT16);
         of_rank->type = PMIX_INFO;

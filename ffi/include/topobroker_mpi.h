@@ -6,7 +6,7 @@
  * does not fit the processes; tb_error_detail() says more. Processes of a communicator must all be
  * of the job, whose ranks are those of MPI_COMM_WORLD. A process that is not bound is on the
  * machine alone (but on the GPUs and NICs that it was given), and one that is bound to PUs of
- * several instances is on none of them: it gets MPI_COMM_NULL.
+ * several instances is on no instance: it gets MPI_COMM_NULL.
  *
  * Who speaks with whom: tb_mpi_groups, tb_mpi_hw_resource_info, tb_mpi_hw_dist_graph and
  * tb_mpi_uri_matches are local. tb_mpi_comm_guided, tb_mpi_comm_resource_guided,
@@ -251,7 +251,7 @@ static inline int tb_mpi_comm_guided(MPI_Comm comm, const tb_job *job, const cha
 {
     size_t here = tb_job_rank_count(job), place;
     int32_t *colours = (int32_t *)malloc((here ? here : 1) * sizeof *colours);
-    int colour = MPI_UNDEFINED, is_here = 0, error, told;
+    int colour = MPI_UNDEFINED, is_here = 0, error, result;
     uint32_t rank = tb_mpi_rank(), other;
     MPI_Comm node;
 
@@ -266,12 +266,12 @@ static inline int tb_mpi_comm_guided(MPI_Comm comm, const tb_job *job, const cha
         error = MPI_ERR_OTHER;
     free(colours);
     *newcomm = MPI_COMM_NULL;
-    told = tb_mpi_comm_node(comm, &node);
-    if (told == MPI_SUCCESS) {
-        told = MPI_Comm_split(node, colour, key, newcomm);
+    result = tb_mpi_comm_node(comm, &node);
+    if (result == MPI_SUCCESS) {
+        result = MPI_Comm_split(node, colour, key, newcomm);
         MPI_Comm_free(&node);
     }
-    return error != MPI_SUCCESS ? error : told;
+    return error != MPI_SUCCESS ? error : result;
 }
 
 /* The longest name of an NVLink domain, with its zero. */
@@ -284,37 +284,37 @@ enum { TB_MPI_DOMAIN = 64 };
 static inline int tb_mpi_comm_nvlink(MPI_Comm comm, const tb_job *job, int key, MPI_Comm *newcomm)
 {
     char own[TB_MPI_DOMAIN] = "", *all;
-    int size, rank, other, colour = MPI_UNDEFINED, error, told;
+    int size, rank, other, colour = MPI_UNDEFINED, error, result;
     MPI_Comm node;
 
     MPI_Comm_size(comm, &size);
     MPI_Comm_rank(comm, &rank);
     *newcomm = MPI_COMM_NULL;
-    /* Without memory here, nobody goes on. */
+    /* If one process has no memory, all stop. */
     all = (char *)malloc((size_t)size * sizeof own);
     other = all != NULL;
-    error = MPI_Allreduce(&other, &told, 1, MPI_INT, MPI_MIN, comm);
-    if (error != MPI_SUCCESS || !told) {
+    error = MPI_Allreduce(&other, &result, 1, MPI_INT, MPI_MIN, comm);
+    if (error != MPI_SUCCESS || !result) {
         free(all);
         return error != MPI_SUCCESS ? error : MPI_ERR_NO_MEM;
     }
     error = tb_mpi_comm_guided(comm, job, "topobroker://NVLinkDomain", 0, &node);
     /* A domain of one node is named by its first process. */
-    told = rank;
+    result = rank;
     if (node != MPI_COMM_NULL) {
-        MPI_Bcast(&told, 1, MPI_INT, 0, node);
+        MPI_Bcast(&result, 1, MPI_INT, 0, node);
         MPI_Comm_free(&node);
         if (tb_job_nvlink_domain(job, tb_mpi_rank(), own, sizeof own, NULL) != TB_OK)
-            snprintf(own, sizeof own, "%d", told);
+            snprintf(own, sizeof own, "%d", result);
     }
-    told = MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, comm);
-    for (other = 0; told == MPI_SUCCESS && colour == MPI_UNDEFINED && other <= rank; other++)
+    result = MPI_Allgather(own, sizeof own, MPI_CHAR, all, sizeof own, MPI_CHAR, comm);
+    for (other = 0; result == MPI_SUCCESS && colour == MPI_UNDEFINED && other <= rank; other++)
         if (error == MPI_SUCCESS && own[0] && !strcmp(own, all + (size_t)other * sizeof own))
             colour = other;
     free(all);
-    if (told == MPI_SUCCESS)
-        told = MPI_Comm_split(comm, colour, key, newcomm);
-    return error != MPI_SUCCESS ? error : told;
+    if (result == MPI_SUCCESS)
+        result = MPI_Comm_split(comm, colour, key, newcomm);
+    return error != MPI_SUCCESS ? error : result;
 }
 
 /* Splits `comm` by what `info` says under one of two keys, which is the same in all processes:
@@ -353,7 +353,7 @@ static inline int tb_mpi_comm_unguided(MPI_Comm comm, const tb_job *job, int key
                                        MPI_Comm *newcomm)
 {
     char uri[64] = "hwloc://Machine";
-    int colour = MPI_UNDEFINED, size, size_here = 0, own, i, error, told, *world = NULL;
+    int colour = MPI_UNDEFINED, size, size_here = 0, own, i, error, result, *world = NULL;
     int32_t *colours;
     MPI_Comm node;
 
@@ -386,12 +386,12 @@ static inline int tb_mpi_comm_unguided(MPI_Comm comm, const tb_job *job, int key
         free(colours);
     }
     free(world);
-    told = MPI_Comm_split(node, error == MPI_SUCCESS ? colour : MPI_UNDEFINED, key, newcomm);
+    result = MPI_Comm_split(node, error == MPI_SUCCESS ? colour : MPI_UNDEFINED, key, newcomm);
     MPI_Comm_free(&node);
-    if (error == MPI_SUCCESS && told == MPI_SUCCESS && *newcomm != MPI_COMM_NULL &&
+    if (error == MPI_SUCCESS && result == MPI_SUCCESS && *newcomm != MPI_COMM_NULL &&
         info != MPI_INFO_NULL)
-        told = MPI_Info_set(info, "mpi_hw_resource_type", uri);
-    return error != MPI_SUCCESS ? error : told;
+        result = MPI_Info_set(info, "mpi_hw_resource_type", uri);
+    return error != MPI_SUCCESS ? error : result;
 }
 
 /* Makes a communicator of a group of processes of `comm`. Only they call it, with the same tag, such as 0: the
@@ -439,7 +439,7 @@ static inline int tb_mpi_nodes(const tb_cluster *cluster, uint32_t **nodes)
     return error;
 }
 
-/* What tb_mpi_hw_dist_graph says of a distance that nobody knows. */
+/* What tb_mpi_hw_dist_graph says of an unknown distance. */
 #define TB_MPI_UNKNOWN 2147483647
 
 /* Whether a rank of MPI_COMM_WORLD is on another node. */
@@ -509,10 +509,10 @@ static inline int tb_mpi_fabric_weights(const tb_job *job, int measure, const tb
 
 /* Stores how far this process is from the others of a group, and they from it: `ranks` are their
  * ranks in the group, in its order; `weights_in` and `weights_out` are MB/s, nanoseconds or
- * numbers of links, depending on the tb_measure, and TB_MPI_UNKNOWN if nobody knows. A process
- * is where its first GPU is, else where its memory is. Each array has room for all processes of
- * the group. Of processes on other nodes the way from node to node by the fabric of `cluster` is
- * told, with the `nodes` of tb_mpi_nodes; if both are NULL, the way as far as the own NIC. Local.
+ * numbers of links, depending on the tb_measure, and TB_MPI_UNKNOWN if unknown. A process
+ * is where its first GPU is, otherwise where its memory is. Each array has room for all processes of
+ * the group. For processes on other nodes the distance is that from node to node in the fabric of
+ * `cluster`, with the `nodes` of tb_mpi_nodes; if both are NULL, the distance to the own NIC. Local.
  * Counterpart: MPI_Group_get_hw_dist_graph of the proposal to the MPI Forum. */
 static inline int tb_mpi_hw_dist_graph(const tb_job *job, tb_links *links, MPI_Group group, int measure,
                                        const tb_cluster *cluster, const uint32_t *nodes, int *count,

@@ -1,4 +1,4 @@
-# For login shells: tells unmodified programs of hwloc and PMIx what `topobroker serve --legacy` publishes on this node.
+# For login shells: gives unmodified programs of hwloc and PMIx what `topobroker serve --legacy` publishes on this node.
 # Programs of topobroker find it by themselves. Put this into /etc/profile.d.
 _topobroker_keys="${TOPOBROKER_RUN:-/run/topobroker}/keys"
 if [ -r "$_topobroker_keys" ] && [ -z "${HWLOC_XMLFILE:-}" ]; then

@@ -146,7 +146,7 @@ pub extern "C" fn tb_cluster_find(
 }
 
 /// Stores the number of the node that this process runs on. TB_ERR_NOT_FOUND if it is not in the
-/// cluster: then none of its nodes can be bound to.
+/// cluster: then no process can be bound to its nodes.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cluster_local(
     cluster: Option<&'static tb_cluster>,

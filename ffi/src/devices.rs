@@ -55,7 +55,7 @@ pub enum tb_nearness {
     TB_SAME_PACKAGE = 2,
     /// None is local to it, and it is on no package of theirs.
     TB_FAR = 3,
-    /// The machine does not tell to which PUs the device is local.
+    /// It is unknown to which PUs the device is local.
     TB_NEARNESS_UNKNOWN = 4,
 }
 
@@ -128,7 +128,7 @@ fn row(DeviceDistance { device, kind, min, max }: DeviceDistance<'_>) -> tb_devi
 }
 
 /// Writes the id by which PMIx knows an OS device, with a zero at its end. `host` is the name of this
-/// node, which is in the ids of GPUs. TB_ERR_NOT_FOUND if the topology does not tell the id. `length`
+/// node, which is in the ids of GPUs. TB_ERR_NOT_FOUND if the topology does not have the id. `length`
 /// (may be NULL) is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_device_id(

@@ -15,7 +15,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use topobroker_reader::{
     Object,
-    devices::{Beside, NetworkId, NicChoice, PathClass, RankDevice},
+    devices::{Near, NetworkId, NicChoice, PathClass, RankDevice},
 };
 
 /// What is between two devices, the least first. Counterpart: the words of nvidia-smi topo -m.
@@ -38,7 +38,7 @@ pub enum tb_path_class {
 
 /// Stores up to `capacity` NICs that ranks may be given, in logical order, and the number of all of
 /// them in `count` (may be NULL): one of each PCI device, OpenFabrics devices if there are any, else
-/// network interfaces. They are known to be active, unless `unknown` also allows those of which nobody
+/// network interfaces. They are known to be active, unless `unknown` also allows those whose state is
 /// knows.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_nics(
@@ -82,7 +82,7 @@ pub struct tb_network {
     pub kind: i32,
     /// Number of its NICs; see tb_network_nics.
     pub nics: u32,
-    /// Prefix of its subnet; 0 if it has none or nobody knows it.
+    /// Prefix of its subnet; 0 if it has none or it is unknown.
     pub subnet: u64,
     /// The rates of its NICs together, in Mb/s; unknown rates count as 0.
     pub mbps: u64,
@@ -215,8 +215,8 @@ pub extern "C" fn tb_devices_assign(
         let devices: Vec<Object<'_>> =
             devices.map(|device| object(topology, *device)).collect::<Result<_, _>>()?;
         let sets = cpusets.get(rank_count, "cpusets")?.iter();
-        let ranks: Vec<Beside<'_, '_>> = sets
-            .map(|set| Ok(Beside::Pus(&set.given(handles, "a set of cpusets")?.0)))
+        let ranks: Vec<Near<'_, '_>> = sets
+            .map(|set| Ok(Near::Pus(&set.given(handles, "a set of cpusets")?.0)))
             .collect::<Result<_, Failure>>()?;
         let all = topology.assign(&devices, &ranks, per_rank);
         given.fill(all.into_iter().map(Object::id), capacity, count)

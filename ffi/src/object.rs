@@ -86,7 +86,7 @@ pub(crate) fn object(topology: Topology<'_>, obj: tb_obj) -> Result<Object<'_>, 
 #[cold]
 fn no_object(topology: Topology<'_>, obj: tb_obj) -> Failure {
     let count = topology.object_count();
-    Failure::argument(format_args!("object {obj}: is none of the {count} of the topology"))
+    Failure::argument(format_args!("object {obj}: the topology has only {count} objects"))
 }
 
 /// Number of an object; TB_OBJ_NONE for `None`.

@@ -1,4 +1,4 @@
-//! Views of a part of the topology, and the sources that tell a process its part.
+//! Views of a part of the topology, and the sources from which a process knows its part.
 
 use crate::answer::answer;
 use crate::call::{adopting, call_with, value};
@@ -165,7 +165,7 @@ pub extern "C" fn tb_source_cpu_list(
     })
 }
 
-/// Environment variables by which launchers tell a process its PUs.
+/// Environment variables in which launchers pass a process its PUs.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum tb_source {

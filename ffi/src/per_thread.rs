@@ -77,7 +77,7 @@ impl Key {
 extern "C" fn forget_keys() {
     for key in [&MESSAGE, &STATE] {
         if let Some(made) = key.made.swap(0, Ordering::AcqRel).checked_sub(1) {
-            // SAFETY: the key was made by this library, and nobody else deletes it.
+            // SAFETY: the key was made by this library, and only this library deletes it.
             unsafe { libc::pthread_key_delete(made) };
         }
     }
@@ -115,7 +115,7 @@ fn room() -> Option<*mut u8> {
         return None;
     }
     if !MESSAGE.set(message, Some(free)) {
-        // SAFETY: `malloc` returned the memory, and nobody else has it.
+        // SAFETY: `malloc` returned the memory, and no other code has it.
         unsafe { libc::free(message) };
         return None;
     }

@@ -42,7 +42,7 @@ pub enum tb_link_layer {
     TB_LINK_LAYER_OTHER = 3,
 }
 
-/// A port of an OpenFabrics device. What nobody knows is 0. Counterpart: struct ibv_port_attr.
+/// A port of an OpenFabrics device. What is unknown is 0. Counterpart: struct ibv_port_attr.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub struct tb_port {
@@ -82,7 +82,7 @@ pub extern "C" fn tb_ports(
 }
 
 /// Stores the value of the first fact of an object with a name, such as MaxLinkSpeed: what its
-/// publisher found out beside hwloc. TB_ERR_NOT_FOUND if there is none.
+/// publisher found out without hwloc. TB_ERR_NOT_FOUND if there is none.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_obj_fact(
     topology: Option<&tb_topology>,

@@ -20,7 +20,7 @@ fn is_for_malloc(size: usize, align: usize) -> bool {
 }
 
 // SAFETY: `malloc` and `posix_memalign` return NULL, or memory of that size and alignment that
-// nobody else has; `realloc` and `free` take memory of both.
+// no other code has; `realloc` and `free` take memory of both.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if is_for_malloc(layout.size(), layout.align()) {
@@ -51,7 +51,7 @@ unsafe impl GlobalAlloc for Heap {
         // SAFETY: the caller passes a `size` above 0.
         let moved = unsafe { self.alloc(larger) };
         if !moved.is_null() {
-            // SAFETY: both have the bytes that are copied, and the new memory is nobody else's. The
+            // SAFETY: both have the bytes that are copied, and no other code has the new memory. The
             // caller gives up the old memory, which `alloc` returned for `layout`.
             unsafe {
                 memory.copy_to_nonoverlapping(moved, layout.size().min(size));
@@ -184,7 +184,7 @@ impl Memory {
         let moved = unsafe { self.alloc(larger) };
         if !moved.is_null() {
             // SAFETY: both have at least `layout.size()` bytes. They do not overlap, because the
-            // new memory was free. `memory` was given for `layout`, and nobody uses it any more.
+            // new memory was free. `memory` was given for `layout`, and it is no longer used.
             unsafe {
                 memory.copy_to_nonoverlapping(moved, layout.size());
                 self.dealloc(memory, layout);

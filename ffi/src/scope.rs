@@ -64,7 +64,7 @@ pub extern "C" fn tb_scope(
 ) -> tb_status {
     call_with(|handles| {
         let adopted = topology.given("topology")?.adopted()?;
-        tell(handles, &Situation::of_this_process(adopted)?.decide(), all, cpuset, reason, size)
+        answer(handles, &Situation::of_this_process(adopted)?.decide(), all, cpuset, reason, size)
     })
 }
 
@@ -91,7 +91,7 @@ pub extern "C" fn tb_scope_decide(
             affinity: set(&asked.affinity).given("affinity")?,
             cgroup: set(&asked.cgroup),
         };
-        tell(handles, &situation.decide(), all, cpuset, reason, size)
+        answer(handles, &situation.decide(), all, cpuset, reason, size)
     })
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn scope(number: i32) -> Result<Scope, Failure> {
     found.ok_or_else(|| Failure::argument(format_args!("scope {number}, expected 1 to 3")))
 }
 
-fn tell(
+fn answer(
     handles: &mut Handles,
     decision: &Decision,
     all: Out<'_, bool>,

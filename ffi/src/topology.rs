@@ -1,4 +1,4 @@
-//! Adopts a topology, and tells facts about a topology as a whole.
+//! Adopts a topology, and answers questions about a topology as a whole.
 
 use crate::answer::{Handle, answer};
 use crate::call::{adopting, call_with, value};
@@ -23,12 +23,12 @@ pub struct tb_topology {
     view: View<'static>,
     /// The adopted topology; `None` for a node of a cluster.
     adopted: Option<&'static Adopted>,
-    /// Whether this is the handle of the adopted topology or of a node, which nobody frees. The handle
+    /// Whether this is the handle of the adopted topology or of a node, which is never freed. The handle
     /// that another copy of this library made for it has this flag too.
     is_whole: bool,
 }
 
-/// The handle of the adopted topology, which nobody frees.
+/// The handle of the adopted topology. It is never freed.
 static WHOLE: Global<tb_topology> = Global::new();
 
 impl tb_topology {
@@ -40,7 +40,7 @@ impl tb_topology {
         })
     }
 
-    /// The handle of a node of a cluster, which nobody frees.
+    /// The handle of a node of a cluster. It is never freed.
     pub(crate) fn of_node(node: Topology<'static>) -> Self {
         Self { view: View::whole(node), adopted: None, is_whole: true }
     }

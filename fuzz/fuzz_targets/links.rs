@@ -1,4 +1,4 @@
-//! Any segment of links is refused or makes a graph, any file of NCCL and any JSON tells links or
+//! Any segment of links is refused or makes a graph, any file of NCCL and any JSON declares links or
 //! not, and paths in the graph end.
 #![no_main]
 

@@ -26,7 +26,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(ours, rival::xml(&loaded).expect("the child wrote it"), "hwloc writes the same");
 });
 
-/// Whether hwloc loads, tells, writes and frees the input, or refuses it, within three seconds and
+/// Whether hwloc loads, answers, writes and frees the input, or refuses it, within three seconds and
 /// without a crash.
 fn is_survived_by_hwloc(input: &Input) -> bool {
     // SAFETY: this process has one thread, and the child ends without returning.

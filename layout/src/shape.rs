@@ -46,7 +46,7 @@ struct List {
 const EMPTY: List = List { first: NONE, last: NONE };
 
 impl Shape {
-    /// A tree of objects of these kinds, none of which is in a list yet.
+    /// A tree of objects of these kinds, which are in no list yet.
     #[must_use]
     pub fn new(kinds: impl IntoIterator<Item = Traits>) -> Self {
         let node = |kind| Node { kind, parent: NONE, next: NONE, lists: [EMPTY; 4] };

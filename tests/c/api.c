@@ -1348,7 +1348,7 @@ int main(void)
     jobs(topology);
     legacy(published, topology);
 
-    /* A forked child that frees the publication removes none of its files. */
+    /* A forked child that frees the publication does not remove its files. */
     OK(tb_publication_keys(published, &keys, sizeof keys));
     if (fork() == 0) {
         tb_publication_free(published);

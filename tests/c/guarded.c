@@ -2,7 +2,7 @@
  *
  *     guarded write FILE ADDRESS     writes a segment of a synthetic machine, then maps elsewhere
  *     guarded share FILE             adopts it twice, and again after all were destroyed
- *     guarded modify FILE            modifies handles, beside genuine copies
+ *     guarded modify FILE            modifies handles, and compares with genuine copies
  *     guarded replace FILE ADDRESS   adopts it, and then writes another one for its address
  *     guarded threads FILE           adopts, copies, modifies and destroys in 8 threads
  *     guarded forks FILE             adopts in a process, its child, and the child of that
@@ -76,7 +76,7 @@ static void write_segment(const char *file, const char *address)
     add_distances(topology);
     CHECK(hwloc_shmem_topology_get_length(topology, &length, 0) == 0);
     CHECK(hwloc_shmem_topology_write(topology, fd, 0, at, length, 0) == 0);
-    /* What the guard keeps free, the kernel gives to nobody who only wishes for it. */
+    /* What the guard keeps free, the kernel does not give to a mapping that only hints at it. */
     void *other = mmap(at, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     printf("the addresses are %s\n", other == at ? "given away" : "kept free");
     munmap(other, 4096);
@@ -516,20 +516,20 @@ static void from(const char *way)
 {
     hwloc_topology_t topology;
     const char *text = "<topology/>";
-    int told = 0;
+    int error = 0;
 
     CHECK(hwloc_topology_init(&topology) == 0);
     if (strcmp(way, "synthetic") == 0)
-        told = hwloc_topology_set_synthetic(topology, synthetic);
+        error = hwloc_topology_set_synthetic(topology, synthetic);
     else if (strcmp(way, "pid") == 0)
-        told = hwloc_topology_set_pid(topology, getpid());
+        error = hwloc_topology_set_pid(topology, getpid());
     else if (strcmp(way, "components") == 0)
-        told = hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci");
+        error = hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "pci");
     else if (strcmp(way, "gl") == 0)
-        told = hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "gl");
+        error = hwloc_topology_set_components(topology, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "gl");
     else if (strcmp(way, "xml") == 0)
-        told = hwloc_topology_set_xmlbuffer(topology, text, strlen(text) + 1) == 0 ? 0 : 0;
-    CHECK(told == 0);
+        error = hwloc_topology_set_xmlbuffer(topology, text, strlen(text) + 1) == 0 ? 0 : 0;
+    CHECK(error == 0);
     printf("load %d\n", hwloc_topology_load(topology));
     hwloc_topology_destroy(topology);
 }

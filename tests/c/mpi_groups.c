@@ -214,7 +214,7 @@ int main(int argc, char **argv) {
         add("\n");
     }
     MPI_Info_free(&info);
-    /* One process is wrong, and none of the others waits for it. */
+    /* One process is wrong, and no other one waits for it. */
     int error = tb_mpi_comm_guided(MPI_COMM_WORLD, job, own ? "core" : "corefoo", 0, &made);
     if (made != MPI_COMM_NULL)
         MPI_Comm_free(&made);

@@ -69,7 +69,7 @@ int main(int argc, char **argv) {
         if (memcmp(back[1], in, (size_t)count * sizeof *in) || memcmp(back[3], out, (size_t)count * sizeof *out))
             MPI_Abort(MPI_COMM_WORLD, 3);
         MPI_Comm_free(&made);
-        /* Without a cluster nobody knows. */
+        /* Without a cluster this is unknown. */
         TRY(tb_mpi_dist_graph_comm(MPI_COMM_WORLD, job, links, MEASURES[i], NULL, NULL, 0, &made));
         MPI_Dist_graph_neighbors(made, 64, back[0], back[1], 64, back[2], back[3]);
         for (int at = 0; at < count; at++)

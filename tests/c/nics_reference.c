@@ -227,7 +227,7 @@ static enum path path(hwloc_obj_t one, hwloc_obj_t other, float *bandwidth)
                 : places[0]->parent == NULL && several ? SYS
                                                        : PHB;
     }
-    /* The network itself: 10 Gb/s, because the file does not tell. Links between CPUs are faster. */
+    /* The network itself: 10 Gb/s, because the file does not say it. Links between CPUs are faster. */
     *bandwidth = 10 / 8.f;
     for (int i = 0; i < 2; i++) {
         *bandwidth = fminf(*bandwidth, link_speed(pcis[i]));

@@ -1,4 +1,4 @@
-/* A PMIx client that knows nothing of the broker. Prints what PMIx tells of each rank of its job, what
+/* A PMIx client that knows nothing of the broker. Prints what PMIx says of each rank of its job, what
  * it shares with that rank, and the distances of its devices. */
 
 #include <pmix.h>

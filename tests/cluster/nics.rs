@@ -1,4 +1,4 @@
-//! NICs across the nodes of a cluster: on rails, and beside those of the other nodes.
+//! NICs across the nodes of a cluster: on rails, and compared with those of the other nodes.
 
 use std::fmt::Write;
 use std::path::Path;

@@ -28,7 +28,7 @@ fn a_node_published_in_another_boot_is_not_the_own_one() {
     }
     let bytes = builder.finish().unwrap();
     let cluster = Cluster::open(&bytes).unwrap();
-    let boot = cluster.node_by_name("host").unwrap().boot().expect("a segment tells its boot");
+    let boot = cluster.node_by_name("host").unwrap().boot().expect("a segment has its boot");
     let identity = |boot| Identity { host: "host".to_owned(), boot, ..Identity::default() };
     let at = |boot| cluster.node_of(&identity(boot));
     assert!(at(Some(boot)).is_some() && at(None).is_some());
@@ -39,7 +39,7 @@ fn a_node_published_in_another_boot_is_not_the_own_one() {
     assert!(own(Some(boot)).is_ok());
     let error = own(Some([9; 16])).unwrap_err();
     assert!(matches!(error, ClusterOpenError::OtherBoot { .. }), "{error}");
-    // A boot that cannot be read is not one that nobody knows.
+    // A boot that cannot be read is not an unknown one.
     let (_, head) = Head::read(&bytes[..HEAD_LEN], bytes.len() as u64).unwrap();
     let mut damaged = bytes.clone();
     damaged[usize::try_from(head.boots.at).unwrap() + 9] ^= 1;

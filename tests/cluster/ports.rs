@@ -138,7 +138,7 @@ fn pairs_carry_as_much_of_a_message_as_they_can_and_unknown_rates_are_printed_as
 }
 
 #[test]
-fn the_fabric_tells_which_ports_are_on_one_subnet_if_prefixes_do_not() {
+fn the_fabric_shows_which_ports_are_on_one_subnet_if_prefixes_do_not() {
     // Two ports each, all with the factory's prefix, on two fabrics: a's first and b's second.
     let a = machine(&[port(FACTORY, 1, 1, &[]), port(FACTORY, 2, 2, &[])]);
     let b = machine(&[port(FACTORY, 3, 3, &[]), port(FACTORY, 4, 4, &[])]);

@@ -67,7 +67,7 @@ fn nodes_are_found_by_conditions() {
 }
 
 #[test]
-fn the_switch_that_nodes_share_and_a_name_that_was_meant_are_told() {
+fn the_switch_that_nodes_share_and_a_name_that_was_meant_are_named() {
     let Some(folder) = cluster() else { return };
     let common = |nodes: &str| run(folder.path(), &format!("$T cluster common c {nodes}"));
     assert_eq!(common("n001 n002"), "switch l1 (2 nodes)\n");
@@ -111,7 +111,7 @@ fn nodes_of_one_cluster_or_of_two_files_are_compared_and_their_lines_shown() {
 }
 
 #[test]
-fn launchers_and_kubernetes_are_told_of_nodes() {
+fn launchers_and_kubernetes_get_lists_of_nodes() {
     let Some(folder) = cluster() else { return };
     let to = |format: &str| run(folder.path(), &format!("$T cluster convert c --to {format}"));
     assert_eq!(to("hostfile"), "g1 slots=112\nn001 slots=4\nn002 slots=4\nn003 slots=4\n");

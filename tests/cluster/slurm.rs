@@ -39,7 +39,7 @@ fn a_node_is_described_to_slurm_as_its_own_daemon_describes_it() {
 }
 
 #[test]
-fn gpus_of_nodes_are_told_to_slurm_with_their_files_cores_and_links() {
+fn slurm_gets_gpus_of_nodes_with_their_files_cores_and_links() {
     let Some(shared) = shared() else { return };
     let folder = tempfile::tempdir().unwrap();
     let script = format!(
@@ -132,7 +132,7 @@ fn topologies_are_read_as_slurmctld_reads_them_and_written_back_whole() {
     let nodes: Vec<String> = (1..=12).map(|node| format!("c{node:03}")).collect();
     let kept = case(&nodes.join(" "), "empty-leaf-in-the-middle.conf", "slurm-conf");
     assert!(kept.contains("Switches=t[1-3]\n") && kept.contains("\nSwitchName=t2\n"), "{kept}");
-    // A leaf of which the cluster has no node is none of it.
+    // A leaf without nodes of the cluster is left out.
     let without = case(&nodes[..4].join(" "), "empty-leaf-in-the-middle.conf", "slurm-conf");
     assert!(!without.contains("t3") && !without.contains("rowB"), "{without}");
     let circle = case("a1", "cycle-of-three.conf", "slurm-conf");

@@ -80,7 +80,7 @@ fi
 [ $kind != deb ] || check "Python" "$(topobroker run -i 'core:4 pu:1' -- python3 -c 'import topobroker; print(len(topobroker.adopt().pus))')" 4
 check "manual pages" "$(find $prefix/share/man -name 'topobroker*.1*' | wc -l)" "$(topobroker manual "$work/source" && ls "$work"/source/*.1 | wc -l)"
 
-# Installed again while a daemon runs and a job is on it. (Without systemd nobody starts the daemon again.)
+# Installed again while a daemon runs and a job is on it. (Without systemd no one starts the daemon again.)
 mkdir -m 755 "$work/run"
 TOPOBROKER_RUN="$work/run" topobroker serve --keep --folder "$work/run" 2>/dev/null &
 daemon=$!

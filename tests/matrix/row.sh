@@ -149,7 +149,7 @@ for mpi in openmpi mpich; do
         "$(echo "$audit" | grep -c ': served'), $(echo "$audit" | grep -c 'left to hwloc')"
 done
 
-# A hundred random placements beside prterun's, which maps without launching. docs/SYSTEMS.md says by which
+# Compares a hundred random placements with prterun's, which maps without launching. docs/SYSTEMS.md says by which
 # rules others differ.
 if command -v prterun >/dev/null; then
     case "$(prterun --version 2>/dev/null)" in

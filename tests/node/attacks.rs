@@ -79,13 +79,13 @@ fn a_link_in_shared_memory_is_not_followed_to_a_device_or_a_fifo() {
 }
 
 #[test]
-fn sweeping_a_stale_file_keeps_the_files_beside_a_living_segment_of_that_name() {
-    // The files beside a memfd segment are in shared memory and have its name as prefix. The name
+fn sweeping_a_stale_file_keeps_the_files_of_a_living_segment_of_that_name() {
+    // The files of a memfd segment are in shared memory and have its name as prefix. The name
     // itself is free there, so that another file can take it.
     let living = Published::memfd();
     let id = living.segment();
-    let beside = InSharedMemory::named(&format!("{id}+xml2"));
-    fs::write(&beside.0, "its XML").unwrap();
+    let its_file = InSharedMemory::named(&format!("{id}+xml2"));
+    fs::write(&its_file.0, "its XML").unwrap();
     let folder = tempfile::tempdir().unwrap();
     let stale = folder.path().join("stale");
     fs::write(&stale, stale_segment()).unwrap();
@@ -97,15 +97,15 @@ fn sweeping_a_stale_file_keeps_the_files_beside_a_living_segment_of_that_name() 
         }
         ends_with(0, topobroker().args(["unpublish", "--stale"]));
         // A segment of this name may live elsewhere as a memfd, so that only its owner removes the
-        // files beside it.
+        // files of it.
         assert!(!is_link || taken.0.symlink_metadata().is_ok(), "the link must stay");
         if is_link {
-            assert!(beside.0.exists(), "the file beside the living segment must stay");
+            assert!(its_file.0.exists(), "the file of the living segment must stay");
             fs::remove_file(&taken.0).unwrap();
         } else {
             assert!(!taken.0.exists(), "the stale file itself must be removed");
         }
-        let _ = fs::write(&beside.0, "its XML");
+        let _ = fs::write(&its_file.0, "its XML");
     }
 }
 

@@ -138,8 +138,8 @@ fn a_job_that_is_added_in_a_cgroup_has_its_pus_and_all_of_the_node_only_if_asked
     if affinity().unwrap().weight() == Some(1) {
         return;
     }
-    let told = run("job add all --map-by core --cpu-set machine");
-    assert!(told.contains("and the cgroup "), "{told}");
+    let printed = run("job add all --map-by core --cpu-set machine");
+    assert!(printed.contains("and the cgroup "), "{printed}");
     assert!(run("job show all --style ranks").lines().count() > 1);
 }
 

@@ -40,7 +40,7 @@ impl Node {
         self.folder.path().join(name)
     }
 
-    /// Publishes a machine of 4 PUs in a folder, and writes the keys beside its segment.
+    /// Publishes a machine of 4 PUs in a folder, and writes the keys next to its segment.
     fn publish(&self, folder: &str) {
         let mut publish = topobroker();
         publish.args(["publish", "-i", "Core:2 PU:2", "--folder"]).arg(self.path(folder));

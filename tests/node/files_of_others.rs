@@ -1,4 +1,4 @@
-//! Files, folders and names that others have made: links, foreign owners, pipes that nobody writes to, bytes
+//! Files, folders and names that others have made: links, foreign owners, pipes without a writer, bytes
 //! that are no text.
 
 use rustix::process::{Pid, Signal, kill_process};

@@ -44,7 +44,7 @@ fn where_nothing_is_published_the_machine_is_shown_and_a_line_says_so() {
         assert!(succeeded, "{arguments:?}: {said}");
         let expected = "topobroker: nothing is published to this process: this is the machine as it is now; \
                         `topobroker publish` shares it with all processes\n";
-        // Scripts are not told; on a terminal `ls` and `draw` say it.
+        // Scripts get no message; on a terminal `ls` and `draw` say it.
         let is_verbose = arguments.contains(&"-v");
         assert_eq!(said.starts_with(expected), is_verbose, "{arguments:?}: {said}");
         assert!(is_verbose || said.is_empty(), "{arguments:?}: {said}");
@@ -114,7 +114,7 @@ fn a_file_of_another_kind_names_the_command_that_reads_it() {
 }
 
 #[test]
-fn a_job_that_is_not_there_is_told_in_the_same_words_by_all_commands() {
+fn a_missing_job_is_reported_in_the_same_words_by_all_commands() {
     let mut command = topobroker();
     let script = "for c in 'job show b' 'job nics b' 'job gpus b' 'job locality b' 'job groups b' 'ls --job b' \
                   'devices --job b --rank 0' 'check --job b' 'job remove b'; do $T $c; done";

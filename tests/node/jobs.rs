@@ -41,7 +41,7 @@ fn files(published: &Published) -> usize {
 }
 
 #[test]
-fn a_job_shows_its_pus_and_ranks_and_takes_no_memory_beside_its_handle() {
+fn a_job_shows_its_pus_and_ranks_and_takes_no_memory_but_its_handle() {
     let published = usual();
     let file = add(&published, &["solver", "--cpu-set", "6,7,2,3", "--map-by", "cpu-list:PE=2"]);
     let output = text(mine(&published, &file).output().unwrap());

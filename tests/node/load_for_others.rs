@@ -70,7 +70,7 @@ fn what_was_loaded_for_a_process_that_is_gone_is_removed_by_the_next_one() {
 }
 
 #[test]
-fn what_hwloc_is_told_to_load_is_nobody_else_s_and_goes_with_its_process() {
+fn what_hwloc_loads_by_options_is_for_one_process_and_goes_with_it() {
     let pid = std::process::id().to_string();
     let own = || {
         let mut command = load(&["--for", &pid]);

@@ -5,7 +5,7 @@ use std::process::Command;
 use topobroker_samples::nvidia_driver::install;
 use topobroker_tests::segments::topobroker_file;
 
-/// What a script prints that runs `$T` beside the driver. `$P` publishes the node.
+/// What a script prints that runs `$T` with the driver. `$P` publishes the node.
 fn printed(script: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     install(folder.path());
@@ -19,7 +19,7 @@ fn printed(script: &str) -> String {
 }
 
 #[test]
-fn gpus_that_hwloc_knows_no_interface_of_are_told_to_programs_by_the_drivers_uuid() {
+fn gpus_without_an_interface_in_hwloc_are_named_to_programs_by_the_drivers_uuid() {
     let text = printed(
         "eval $P > keys; . ./keys; $T job add j --map-by hwthread --bind-to hwthread --cpu-set machine > env && $T job gpus j --env cuda; \
          $T devices --gpu --json | grep uuid; cp $TOPOBROKER_FILE seg; $T cluster build c n1=seg; \

@@ -1,4 +1,4 @@
-//! What the daemon tells those who watch it, and containers.
+//! What the daemon reports to monitoring and to containers.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::{BTreeMap, BTreeSet};

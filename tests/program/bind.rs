@@ -1,4 +1,4 @@
-//! `topobroker bind` beside `hwloc-bind`: the same locations bind to the same.
+//! Compares `topobroker bind` with `hwloc-bind`: the same locations bind to the same PUs.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -13,7 +13,7 @@ fn run(words: &[&str]) -> Output {
 }
 
 /// What is behind `topobroker: ` on standard error.
-fn told(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     text.trim_start_matches("topobroker: ").to_owned()
 }
@@ -49,11 +49,11 @@ fn exit_statuses_are_those_of_the_manual() {
 }
 
 #[test]
-fn a_wrong_command_line_is_told_in_one_line() {
+fn a_wrong_command_line_is_reported_in_one_line() {
     let output = run(&["ls", "--josn"]);
-    let told = told(&output).replace("topobroker_for_tests", "topobroker");
+    let message = stderr(&output).replace("topobroker_for_tests", "topobroker");
     assert_eq!(
-        told,
+        message,
         "there is no option '--josn'; did you mean '--json'? `topobroker ls --help` has more\n"
     );
     assert!(output.stdout.is_empty());
@@ -161,7 +161,7 @@ fn every_function_of_the_headers_has_a_manual_page() {
 }
 
 #[test]
-fn doctor_tells_of_a_segment_that_cannot_be_adopted() {
+fn doctor_reports_a_segment_that_cannot_be_adopted() {
     let node = PublishedHere::new();
     let well = node.output(&["doctor"]);
     assert_eq!(well.status.code(), Some(0), "{well:?}");
@@ -180,12 +180,12 @@ fn scope_without_a_publication_is_of_this_machine() {
     let output = run(&["scope"]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("published: machine\n") && text.contains("part: "), "{output:?}");
-    assert_eq!(told(&output), "");
+    assert_eq!(stderr(&output), "");
     assert!(!run(&["scope", "--adopted"]).status.success());
 }
 
 #[test]
-fn export_writes_other_formats_and_verbosity_is_beside_the_answer() {
+fn export_writes_other_formats_and_verbosity_is_not_on_standard_output() {
     let output = run(&["export", "-i", "Package:2 Core:4 PU:1", "--of", "synthetic"]);
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.contains("Package:2") && text.contains("Core:4"), "{text}");
@@ -194,10 +194,10 @@ fn export_writes_other_formats_and_verbosity_is_beside_the_answer() {
     let old = run(&["export", "-i", "Package:2 Core:4 PU:1", "--of", "xml-v1"]);
     let old = String::from_utf8(old.stdout).unwrap();
     assert!(old.contains("hwloc.dtd") && !old.contains("hwloc2.dtd"), "{old}");
-    // What is said of locations is beside the answer.
+    // Notes about locations are not on standard output.
     let said = run(&["calc", "-v", "-i", "Package:2 Core:4 PU:1", "core:1", "core:2"]);
     assert_eq!(String::from_utf8_lossy(&said.stdout), "0x00000006\n");
-    assert!(told(&said).starts_with("core:1 is 0x00000002\n"), "{said:?}");
+    assert!(stderr(&said).starts_with("core:1 is 0x00000002\n"), "{said:?}");
 }
 
 /// Starts the program by another name.
@@ -280,7 +280,7 @@ fn outputs_are_named_as_lstopo_takes_them() {
     let unknown = lstopo(&["picture.jpg"]);
     let said = String::from_utf8_lossy(&unknown.stderr);
     assert!(
-        said.contains("picture.jpg: the output, whose name tells no format; expected .svg"),
+        said.contains("picture.jpg: the output, whose name has no known ending; expected .svg"),
         "{said}"
     );
 }
@@ -313,7 +313,7 @@ fn objects_are_named_as_people_type_them() {
         (&["bind", "--pid", "0", "--get"], "expected 1 or more"),
         (&["bind", "--mempolicy", "interleave", "--", "true"], "add a LOCATION"),
     ] {
-        let said_here = told(&run(words));
+        let said_here = stderr(&run(words));
         let with_input = line(words);
         assert!(
             said_here.contains(said) || with_input.contains(said),

@@ -1,4 +1,4 @@
-//! `topobroker diff` and `patch` beside `hwloc-diff` and `hwloc-patch`.
+//! Compares `topobroker diff` and `patch` with `hwloc-diff` and `hwloc-patch`.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -62,8 +62,8 @@ fn differences_are_those_of_hwloc_diff_and_lead_from_node_to_node_and_back() {
         assert_eq!(text(&back), whole, "{}", machine.name);
         let twice = ours(&["patch", &other, &difference]);
         assert!(!twice.status.success());
-        let told = String::from_utf8_lossy(&twice.stderr).into_owned();
-        assert!(told.contains("difference number 1 does not fit"), "{told}");
+        let message = String::from_utf8_lossy(&twice.stderr).into_owned();
+        assert!(message.contains("difference number 1 does not fit"), "{message}");
         compared += 1;
     }
     println!("{compared} machines");
@@ -71,7 +71,7 @@ fn differences_are_those_of_hwloc_diff_and_lead_from_node_to_node_and_back() {
 }
 
 #[test]
-fn nodes_of_another_structure_are_told_and_no_file_is_replaced_unasked() {
+fn nodes_of_another_structure_are_reported_and_no_file_is_replaced_unasked() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     for (name, machine) in [("one.xml", "Core:2 PU:1"), ("other.xml", "Core:2 PU:2")] {
@@ -80,14 +80,17 @@ fn nodes_of_another_structure_are_told_and_no_file_is_replaced_unasked() {
     }
     let (one, other) = (path("one.xml"), path("other.xml"));
     let complex = ours(&["diff", &one, &other]);
-    let told = String::from_utf8_lossy(&complex.stderr).into_owned();
-    assert!(complex.status.code() == Some(1) && told.contains("cluster diff --lines"), "{told}");
+    let message = String::from_utf8_lossy(&complex.stderr).into_owned();
+    assert!(
+        complex.status.code() == Some(1) && message.contains("cluster diff --lines"),
+        "{message}"
+    );
     let same = ours(&["diff", &one, &one, &path("same")]);
     assert!(same.status.success() && Path::new(&path("same")).exists());
     assert_eq!(ours(&["diff", &one, &one, &path("same")]).status.code(), Some(1));
     let bad = ours(&["patch", &one, &other]);
-    let told = String::from_utf8_lossy(&bad.stderr).into_owned();
-    assert!(!bad.status.success() && told.contains("is no XML of differences"), "{told}");
+    let message = String::from_utf8_lossy(&bad.stderr).into_owned();
+    assert!(!bad.status.success() && message.contains("is no XML of differences"), "{message}");
     // A segment is a node too.
     let published =
         ours(&["publish", "-i", "Core:2 PU:1", "--folder", folder.path().to_str().unwrap()]);

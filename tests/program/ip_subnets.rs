@@ -1,4 +1,4 @@
-//! IP subnets of NICs on Ethernet, by which users choose networks that nothing else tells apart.
+//! IP subnets of NICs on Ethernet, by which users choose networks that only these distinguish.
 
 use topobroker_samples::saved_root::SavedRoot;
 use topobroker_tests::segments::{topobroker, topobroker_file};
@@ -52,7 +52,7 @@ fn a_network_is_chosen_by_the_ip_subnet_of_an_interface_its_bond_or_its_vlan() {
 }
 
 #[test]
-fn a_job_over_nics_in_several_ip_subnets_is_told_how_to_choose_one() {
+fn a_job_over_nics_in_several_ip_subnets_says_how_to_choose_one() {
     let root = node();
     let folder = tempfile::tempdir().unwrap();
     let job = |options: &str| {

@@ -20,7 +20,7 @@ pub(crate) fn on(machine: &str, script: &str) -> Option<Output> {
 }
 
 #[test]
-fn links_are_told_by_files_of_nccl_and_json_and_go_with_the_topology() {
+fn links_are_declared_by_files_of_nccl_and_json_and_go_with_the_topology() {
     let script = "$T links -i $M --of nccl > $F/nccl; $T links --declare $F/nccl; rm $F/nccl; \
         cat $F/*+links | wc -c; $T links | grep -c 'NVL x6 150000 MB/s declared'; $T links --declare $M; \
         $T links --forget; $T links --forget; \
@@ -40,7 +40,7 @@ fn links_are_told_by_files_of_nccl_and_json_and_go_with_the_topology() {
 }
 
 #[test]
-fn links_that_readers_would_refuse_are_not_told() {
+fn links_that_readers_would_refuse_are_not_declared() {
     let script = "{ echo '{\"nodes\":['; \
         for at in $(seq 1 4999); do echo '{\"id\":\"leaf'$at'\",\"kind\":\"netswitch\"},'; done; \
         echo '{\"id\":\"leaf5000\",\"kind\":\"netswitch\"}],\"edges\":['; \
@@ -55,7 +55,7 @@ fn links_that_readers_would_refuse_are_not_told() {
 }
 
 #[test]
-fn a_file_of_nccl_tells_what_hwloc_without_nvidias_library_does_not_see() {
+fn a_file_of_nccl_declares_what_hwloc_without_nvidias_library_does_not_see() {
     // The machine as hwloc sees it without NVML: no devices of it, no subtypes, no matrix.
     let script = "$T links -i $X --of nccl > $F/nccl; \
         sed -e '/type=\"OSDev\".*nvml/,/<\\/object>/d' -e 's/subtype=\"NVSwitch\"//' \
@@ -85,7 +85,7 @@ fn a_file_of_nccl_tells_what_hwloc_without_nvidias_library_does_not_see() {
 }
 
 #[test]
-fn what_was_exported_for_nccl_can_be_told_without_changing_a_path() {
+fn what_was_exported_for_nccl_can_be_declared_without_changing_a_path() {
     for machine in ["flux-core__ipa20.xml", "hwloc-v2.x__nvidiaDGX2.xml"] {
         let script = "$T links --pairs > $F/before; $T links --of nccl > $F/file; \
              $T links --declare $F/file; $T links --pairs | diff $F/before -; rm $F/before $F/file";

@@ -28,7 +28,7 @@ fn text(bytes: &[u8]) -> &str {
 }
 
 /// The standard output of a script that must succeed.
-fn told(machine: &str, script: &str) -> Option<String> {
+fn printed(machine: &str, script: &str) -> Option<String> {
     let output = on_reference(machine, script)?;
     assert!(output.status.success(), "{output:?}");
     Some(text(&output.stdout).to_owned())
@@ -75,7 +75,7 @@ const SLINGSHOT: &str = r#"<topology version="2.0">
 </topology>"#;
 
 #[test]
-fn ranks_get_the_cxi_device_of_a_slingshot_nic_and_ip_goes_over_the_interface_beside_it() {
+fn ranks_get_the_cxi_device_of_a_slingshot_nic_and_ip_goes_over_the_interface_of_that_nic() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("slingshot.xml");
     std::fs::write(&file, SLINGSHOT).unwrap();
@@ -93,7 +93,7 @@ fn ranks_get_the_cxi_device_of_a_slingshot_nic_and_ip_goes_over_the_interface_be
 #[test]
 fn a_job_keeps_a_nic_and_a_gpu_for_each_rank() {
     let script = "$T job add j --map-by core > $FOLDER/file; $T job nics j --json";
-    let Some(json) = told(SIERRA, script) else { return };
+    let Some(json) = printed(SIERRA, script) else { return };
     let ranks: Value = serde_json::from_str(&json).unwrap();
     let mut count = std::collections::BTreeMap::new();
     for rank in ranks.as_array().unwrap() {
@@ -111,7 +111,7 @@ fn a_job_keeps_a_nic_and_a_gpu_for_each_rank() {
 }
 
 #[test]
-fn ranks_have_as_many_devices_as_are_wanted_and_libraries_are_told() {
+fn ranks_have_as_many_devices_as_are_wanted_and_libraries_use_them() {
     let script = "for n in 0 1 2 9; do $T job add j$n --map-by ppr:1:package --nics-per-rank $n \
                   > $FOLDER/file; $T job nics j$n; done; \
                   for library in ucx nccl mpich libfabric openmpi; do $T job nics j2 --rank 1 --env $library; done; \
@@ -134,7 +134,7 @@ fn the_nic_of_a_rank_may_be_that_of_its_gpu() {
     let script = "printf '0 88-91\\n1 92-95\\n' > $FOLDER/ranks; \
                   $T job add j --ranks $FOLDER/ranks --nics-near gpu --gpus-per-rank 2 > $FOLDER/file; \
                   $T job nics j --json";
-    let Some(json) = told(SIERRA, script) else { return };
+    let Some(json) = printed(SIERRA, script) else { return };
     let ranks: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(ranks[0]["gpus"], serde_json::json!(["cuda2", "cuda3"]));
     assert_eq!(ranks[1]["gpus"], serde_json::json!(["cuda0", "cuda1"]));
@@ -147,7 +147,7 @@ fn nics_of_unknown_state_are_only_given_if_that_is_wanted() {
     let script = "$T job add a --map-by package > $FOLDER/file; $T job nics a; \
                   $T job add b --map-by package --unknown-nics > $FOLDER/file; $T job nics b; \
                   $T job nics b --mode mpich; $T job nics b --mode mpich --unknown-nics";
-    let Some(text) = told("flux-core__tuo.SPX.xml", script) else { return };
+    let Some(text) = printed("flux-core__tuo.SPX.xml", script) else { return };
     let names: Vec<&str> = text.lines().map(|line| line.split_once(' ').unwrap().1).collect();
     let (none, given) = names.split_at(4);
     assert_eq!(none, ["-", "-", "-", "-"]);

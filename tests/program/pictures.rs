@@ -3,7 +3,7 @@
 use topobroker_tests::published_here::PublishedHere;
 
 #[test]
-fn the_program_writes_each_format_and_replaces_no_file_unless_it_is_told_to() {
+fn the_program_writes_each_format_and_replaces_no_file_unless_it_is_asked_to() {
     let node = PublishedHere::new();
     let folder = tempfile::tempdir().unwrap();
     for (name, start) in [
@@ -18,8 +18,8 @@ fn the_program_writes_each_format_and_replaces_no_file_unless_it_is_told_to() {
         let bytes = std::fs::read(&file).unwrap();
         assert!(bytes.starts_with(start), "{name}");
         let again = node.output(&words);
-        let told = String::from_utf8_lossy(&again.stderr);
-        assert!(!again.status.success() && told.contains("--force"), "{name}: {told}");
+        let message = String::from_utf8_lossy(&again.stderr);
+        assert!(!again.status.success() && message.contains("--force"), "{name}: {message}");
         node.run(&["draw", "--force", "-o", file.to_str().unwrap()]);
         assert_eq!(std::fs::read(&file).unwrap(), bytes, "{name}");
     }

@@ -23,7 +23,7 @@ fn run(command: &str, input: &Path, more: &[&str]) -> Output {
 }
 
 /// Exit status and standard output of a command.
-fn told(command: &str, input: &Path, more: &[&str]) -> (i32, String) {
+fn printed(command: &str, input: &Path, more: &[&str]) -> (i32, String) {
     let output = run(command, input, more);
     assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
     (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
@@ -70,8 +70,8 @@ fn ports_of_saved_machines_have_state_rate_and_subnet_as_linux_says() {
             return;
         }
         let root = folder.path().join(name);
-        assert_eq!(told("ports", &root, &[]), (0, ports.to_owned()));
-        assert_eq!(told("check", &root, &["--no-memlock"]), (0, String::new()));
+        assert_eq!(printed("ports", &root, &[]), (0, ports.to_owned()));
+        assert_eq!(printed("check", &root, &["--no-memlock"]), (0, String::new()));
     }
 }
 
@@ -80,7 +80,7 @@ fn no_active_port_is_found_if_all_states_are_known() {
     let states = |first: &'static str, second: &'static str| {
         machine(&[(1, &[("state", first)]), (2, &[("state", second)])])
     };
-    let (code, text) = told("check", states("1: DOWN", "2: INIT").path(), &["--no-memlock"]);
+    let (code, text) = printed("check", states("1: DOWN", "2: INIT").path(), &["--no-memlock"]);
     assert_eq!(
         (code, text.as_str()),
         (
@@ -90,20 +90,23 @@ fn no_active_port_is_found_if_all_states_are_known() {
              subnet manager\n"
         )
     );
-    let accepted =
-        told("check", states("1: DOWN", "2: INIT").path(), &["--no-memlock", "--no-active-port"]);
+    let accepted = printed(
+        "check",
+        states("1: DOWN", "2: INIT").path(),
+        &["--no-memlock", "--no-active-port"],
+    );
     assert_eq!(accepted, (0, String::new()));
     assert_eq!(
-        told("check", states("1: DOWN", "4: ACTIVE").path(), &["--no-memlock"]),
+        printed("check", states("1: DOWN", "4: ACTIVE").path(), &["--no-memlock"]),
         (0, String::new())
     );
     // hwloc stops at the first port without a state.
     let unknown = machine(&[(1, &[("lid", "0x0")]), (2, &[("state", "1: DOWN")])]);
-    let (code, text) = told("check", unknown.path(), &["--no-memlock"]);
+    let (code, text) = printed("check", unknown.path(), &["--no-memlock"]);
     let start = "note: no-active-port: no port is known to be active: mlx4_0:1 is of unknown state, \
                  mlx4_0:2 is down; ";
     assert!(code == 0 && text.starts_with(start), "{text}");
-    let (_, text) = told("ports", unknown.path(), &[]);
+    let (_, text) = printed("ports", unknown.path(), &[]);
     assert_eq!(text, "mlx4_0:1  of unknown state\nmlx4_0:2  down\n");
 }
 
@@ -111,16 +114,16 @@ fn no_active_port_is_found_if_all_states_are_known() {
 fn several_active_ports_with_the_prefix_of_the_factory_are_found() {
     let (factory, other) = (active(FACTORY), active("fe80:0000:0000:0001:0002:c903:00a1:b2c4"));
     let both = machine(&[(1, &factory), (2, &factory)]);
-    let (code, text) = told("check", both.path(), &["--no-memlock"]);
+    let (code, text) = printed("check", both.path(), &["--no-memlock"]);
     let start = "default-prefix: 2 active ports have the factory's subnet prefix \
                  fe80:0000:0000:0000: mlx4_0:1, mlx4_0:2; ";
     assert!(code == 1 && text.starts_with(start), "{text}");
     assert_eq!(
-        told("check", both.path(), &["--no-memlock", "--no-default-prefix"]),
+        printed("check", both.path(), &["--no-memlock", "--no-default-prefix"]),
         (0, String::new())
     );
     for right in [machine(&[(1, &factory)]), machine(&[(1, &factory), (2, &other)])] {
-        assert_eq!(told("check", right.path(), &["--no-memlock"]), (0, String::new()));
+        assert_eq!(printed("check", right.path(), &["--no-memlock"]), (0, String::new()));
     }
 }
 
@@ -129,20 +132,20 @@ fn ports_of_ethernet_and_of_amazon_have_no_subnet_prefix() {
     // As of a VPI card: the port has the address of an Ethernet interface.
     let ethernet = "fe80:0000:0000:0000:7ae7:d1ff:fe24:a7cd";
     let said = [("state", "4: ACTIVE"), ("gids/0", ethernet), ("link_layer", "Ethernet")];
-    let told_by_linux = machine(&[(1, &active(FACTORY)), (2, &said)]);
-    let mut told_by_address = SavedRoot::new();
+    let known_from_linux = machine(&[(1, &active(FACTORY)), (2, &said)]);
+    let mut known_from_address = SavedRoot::new();
     let ports: [Port<'_>; 2] = [(1, &active(FACTORY)), (2, &said[..2])];
-    let pci = told_by_address.fabric("mlx4_0", MELLANOX, &ports);
+    let pci = known_from_address.fabric("mlx4_0", MELLANOX, &ports);
     let address = [("address", "78:e7:d1:24:a7:cd"), ("operstate", "up"), ("speed", "10000")];
-    told_by_address.interface("eth2", &pci, &address);
+    known_from_address.interface("eth2", &pci, &address);
     let mut amazon = SavedRoot::new();
     let port = [("state", "4: ACTIVE"), ("gids/0", FACTORY)];
     amazon.fabric("rdmap0", "0x1d0f", &[(1, &port)]);
     amazon.fabric("rdmap1", "0x1d0f", &[(1, &port)]);
-    for root in [&told_by_linux, &told_by_address, &amazon] {
-        assert_eq!(told("check", root.path(), &["--no-memlock"]), (0, String::new()));
+    for root in [&known_from_linux, &known_from_address, &amazon] {
+        assert_eq!(printed("check", root.path(), &["--no-memlock"]), (0, String::new()));
     }
-    let (_, text) = told("ports", told_by_address.path(), &[]);
+    let (_, text) = printed("ports", known_from_address.path(), &[]);
     assert!(text.ends_with("mlx4_0:2  active  Ethernet\neth2  up  10 Gb/s\n"), "{text}");
 }
 
@@ -158,7 +161,7 @@ fn rates_are_numbers_where_linux_says_one() {
     ];
     let files = rates.map(|(rate, _)| [("state", "4: ACTIVE"), ("rate", rate)]);
     let ports: Vec<Port<'_>> = (1..).zip(&files).map(|(it, files)| (it, &files[..])).collect();
-    let (_, text) = told("ports", machine(&ports).path(), &["--json"]);
+    let (_, text) = printed("ports", machine(&ports).path(), &["--json"]);
     let found: Value = serde_json::from_str(&text).unwrap();
     for (port, (rate, mbps)) in found.as_array().unwrap().iter().zip(rates) {
         assert_eq!((&port["rate"], port["rate_mbps"].as_u64()), (&Value::from(rate), mbps));
@@ -173,7 +176,7 @@ fn partition_keys_are_listed_once_and_unused_ones_left_out() {
         ("pkeys/2", "0x0000"),
         ("pkeys/3", "0xffff"),
     ];
-    let (_, text) = told("ports", machine(&[(1, &keys)]).path(), &[]);
+    let (_, text) = printed("ports", machine(&[(1, &keys)]).path(), &[]);
     assert_eq!(text, "mlx4_0:1  of unknown state  pkeys 0xffff,0x7fff\n");
 }
 
@@ -184,7 +187,7 @@ fn little_memory_that_may_be_locked_is_found() {
         let line =
             format!("Max locked memory         {soft}                {hard}                bytes");
         root.write("proc/self/limits", &line);
-        told("check", root.path(), &[])
+        printed("check", root.path(), &[])
     };
     assert_eq!(
         check("32768", "32768"),
@@ -207,13 +210,13 @@ fn little_memory_that_may_be_locked_is_found() {
     assert_eq!(check("unlimited", "unlimited"), (0, String::new()));
     let silent = machine(&[(1, &active(FACTORY))]);
     let unknown = "note: memlock: how much memory this process may lock is unknown: its limits are not there\n";
-    assert_eq!(told("check", silent.path(), &[]), (0, unknown.to_owned()));
+    assert_eq!(printed("check", silent.path(), &[]), (0, unknown.to_owned()));
     silent.write("proc/self/limits", "Max locked memory 0 0 bytes");
-    assert_eq!(told("check", silent.path(), &["--no-memlock"]), (0, String::new()));
+    assert_eq!(printed("check", silent.path(), &["--no-memlock"]), (0, String::new()));
     // Without an adapter, it does not matter.
     let without = SavedRoot::new();
     without.write("proc/self/limits", "Max locked memory 0 0 bytes");
-    assert_eq!(told("check", without.path(), &[]), (0, String::new()));
+    assert_eq!(printed("check", without.path(), &[]), (0, String::new()));
 }
 
 /// A machine whose adapter has a driver with these parameters, and 256 GiB of memory.
@@ -339,7 +342,7 @@ fn a_saved_file_system_with_odd_texts_is_read_as_far_as_it_goes_and_none_with_sp
     let port = "sys/devices/pci0000:00/0000:01:00.0/infiniband/mlx4_0/ports/1";
     let path = |file: &str| root.path().join(port).join(file);
     std::fs::write(path("sm_lid"), b"0x1\0").unwrap();
-    assert_eq!(told("ports", root.path(), &[]), (0, "mlx4_0:1  active\n".to_owned()));
+    assert_eq!(printed("ports", root.path(), &[]), (0, "mlx4_0:1  active\n".to_owned()));
     let refused = |found: &str| {
         let mut command = Command::new("timeout");
         command.args(["20", &topobroker_file(), "ls", "-i"]);
@@ -355,7 +358,7 @@ fn a_saved_file_system_with_odd_texts_is_read_as_far_as_it_goes_and_none_with_sp
     }
     std::os::unix::fs::symlink("sm_lid", path("link_layer")).unwrap();
     std::os::unix::fs::symlink("nothing", path("sm_sl")).unwrap();
-    assert_eq!(told("ports", root.path(), &[]).0, 0);
+    assert_eq!(printed("ports", root.path(), &[]).0, 0);
     rustix::fs::mknodat(
         rustix::fs::CWD,
         path("rate"),
@@ -371,7 +374,7 @@ fn a_saved_file_system_with_odd_texts_is_read_as_far_as_it_goes_and_none_with_sp
 fn each_thing_that_is_wrong_is_found_whatever_else_is() {
     let root = with_driver("mlx4_core", &[("log_num_mtt", "24")]);
     root.write("sys/module/ib_mthca/parameters/num_mtt", "0");
-    let (code, text) = told("check", root.path(), &["--no-memlock"]);
+    let (code, text) = printed("check", root.path(), &["--no-memlock"]);
     let lines: Vec<&str> = text.lines().collect();
     assert!(code == 1 && lines.len() == 2, "{text}");
     let of = |place: usize, part: &str| {

@@ -1,4 +1,4 @@
-//! `topobroker ps` beside `hwloc-ps`, and what it says of ranks.
+//! Compares `topobroker ps` with `hwloc-ps`, and tests what it says of ranks.
 
 use std::process::{Child, Command, Stdio};
 use topobroker_reader::jobs::affinity;
@@ -133,8 +133,8 @@ fn ranks_of_two_launches_on_one_core_are_misbound_and_those_of_one_on_a_package_
     let text = String::from_utf8(wrong.stdout).unwrap();
     for (process, launch) in [(&one, "b"), (&other, "a")] {
         let mut lines = text.lines().skip_while(|line| !line.starts_with(&process.id()));
-        let told = lines.nth(1).unwrap_or_default();
-        assert_eq!(told, format!(" shares a core with rank 0 of {launch}"), "{text}");
+        let reason = lines.nth(1).unwrap_or_default();
+        assert_eq!(reason, format!(" shares a core with rank 0 of {launch}"), "{text}");
     }
     drop((one, other));
     let (one, other) = (start("c", "0", "0-1"), start("c", "1", "0-1"));

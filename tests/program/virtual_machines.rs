@@ -82,8 +82,8 @@ fn devices_of_a_virtual_machine_are_where_the_file_of_its_cloud_says() {
     assert_eq!([class("cuda0", "mlx5_ib0"), class("cuda2", "mlx5_ib0")], ["PIX", "SYS"]);
     // What is written for NCCL again is the same tree.
     let again = NcclFile::read(&run(&text, "$T links --of nccl")).unwrap();
-    let told = NcclFile::read(&text).unwrap();
-    for device in &told.devices {
+    let read = NcclFile::read(&text).unwrap();
+    for device in &read.devices {
         let found = again.devices.iter().find(|it| it.bus_id == device.bus_id).unwrap();
         assert_eq!(found.numa, device.numa, "{found:?}");
         assert_eq!(found.switch.is_some(), device.switch.is_some(), "{found:?}");
@@ -134,6 +134,6 @@ fn a_device_near_a_numa_node_without_pus_is_below_that_node_in_files_for_nccl() 
     let file = NcclFile::read(&String::from_utf8(output.stdout).unwrap()).unwrap();
     let places: Vec<(&str, i64)> =
         file.devices.iter().map(|it| (it.bus_id.as_str(), it.numa)).collect();
-    // Of the last one nobody knows: it is below the first node of the file.
+    // The place of the last one is unknown: it is below the first node of the file.
     assert_eq!(places, [("0000:01:00.0", 1), ("0000:03:00.0", 1), ("0000:02:00.0", 2)]);
 }

@@ -78,7 +78,7 @@ fn ranks_mapped_to_gpus_are_bound_to_what_is_asked_for() {
 }
 
 #[test]
-fn idle_gpus_beside_shared_ones_are_a_finding() {
+fn idle_gpus_while_others_are_shared_are_a_finding() {
     let script = "$T job add j --map-by device=cuda2 -n 2 >$F/out; $T check --job j | grep -c idle-gpu; \
                   $T job add k --map-by gpu >$F/out; $T check --job k | grep -c idle-gpu";
     let Some(found) = on("four-gpus.xml", script) else { return };
@@ -108,7 +108,7 @@ fn a_rank_has_a_tile_or_a_partition_and_zeros_are_no_uuid() {
 }
 
 #[test]
-fn virtual_functions_beside_their_physical_function_are_not_given_out() {
+fn virtual_functions_next_to_their_physical_function_are_not_given_out() {
     let Some(found) = job("virtual-functions.xml", "--map-by gpu", "nics j") else { return };
     assert_eq!(second(&found), ["mlx5_0", "mlx5_0", "mlx5_1", "mlx5_1"]);
     let networks = on("virtual-functions.xml", "$T networks").unwrap();
@@ -159,7 +159,7 @@ fn an_interface_over_infiniband_is_of_infiniband_in_pictures_too() {
 }
 
 #[test]
-fn slurm_is_told_of_gpus_by_their_device_files_and_of_cores_that_have_pus() {
+fn slurm_gets_gpus_with_their_device_files_and_of_cores_that_have_pus() {
     let Some(shared) = shared() else { return };
     let folder = tempfile::tempdir().unwrap();
     let converted = |case: &str, to: &str| {
@@ -215,7 +215,7 @@ fn ports_of_routers_and_of_aggregation_nodes_are_no_ports_of_nodes_and_a_way_has
 }
 
 #[test]
-fn links_are_told_as_nccl_reads_files_and_as_nvidia_smi_prints_them() {
+fn links_are_declared_as_nccl_reads_files_and_as_nvidia_smi_prints_them() {
     let links = |case: &str, file: &str| {
         let file = shared()?.join("cases").join(file);
         on(case, &format!("$T links --declare {}; $T links --of matrix", file.display()))

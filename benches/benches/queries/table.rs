@@ -31,7 +31,7 @@ impl Rows {
             #[expect(clippy::cast_precision_loss, reason = "a number of operations is small")]
             estimated(&group.join("new/estimates.json")).map(|time| time / operations as f64)
         };
-        // Missing if criterion was told to leave the query out.
+        // Missing if criterion leaves the query out.
         let (Some(ours), Some(theirs)) = (of("topobroker"), of("hwloc")) else { return };
         self.0.push(Measured { query, machine: machine.to_owned(), ours, theirs });
     }

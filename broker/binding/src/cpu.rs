@@ -68,7 +68,7 @@ pub fn binding(target: Target) -> Result<Set, BindError> {
         match kernel::affinity(thread) {
             Ok(words) => all |= &set(&words),
             Err(error) if target.may_lose(&error) => {}
-            Err(error) => return Err(target.failed("tell its PUs", error)),
+            Err(error) => return Err(target.failed("report its PUs", error)),
         }
     }
     Ok(all)
@@ -90,10 +90,10 @@ pub fn last_location(target: Target) -> Result<Set, BindError> {
         };
         match std::fs::read(&file) {
             Ok(stat) => pus.insert(last_pu(&String::from_utf8_lossy(&stat)).ok_or_else(|| {
-                target.failed("tell where it ran", io::Error::other(format!("{file} has no PU")))
+                target.failed("report where it ran", io::Error::other(format!("{file} has no PU")))
             })?),
             Err(error) if target.may_lose(&error) => {}
-            Err(error) => return Err(target.failed("tell where it ran", error)),
+            Err(error) => return Err(target.failed("report where it ran", error)),
         }
     }
     Ok(pus)

@@ -57,7 +57,7 @@ pub fn bind_memory(policy: MemoryPolicy, nodes: &Set, strict: bool) -> Result<()
     })
 }
 
-/// The policy by which this thread takes memory, and its NUMA nodes. `None` if the policy is none of
+/// The policy by which this thread takes memory, and its NUMA nodes. `None` if the policy is not one of
 /// those of [`MemoryPolicy`]. Counterpart: `hwloc_get_membind` with `HWLOC_MEMBIND_THREAD`.
 ///
 /// # Errors
@@ -67,7 +67,7 @@ pub fn bind_memory(policy: MemoryPolicy, nodes: &Set, strict: bool) -> Result<()
 pub fn memory_binding() -> Result<(Option<MemoryPolicy>, Set), BindError> {
     let found = kernel::memory_policy();
     let (mode, nodes) =
-        found.map_err(|error| Target::ThisThread.failed("tell its policy", error))?;
+        found.map_err(|error| Target::ThisThread.failed("report its policy", error))?;
     let nodes = set(&nodes);
     let policy = match mode & !MPOL_FLAGS {
         MPOL_DEFAULT => Some(MemoryPolicy::Default),

@@ -33,7 +33,7 @@ pub enum PlaceError {
     #[error(transparent)]
     List(#[from] ListError),
     /// A host of a list of ranks is not among the nodes.
-    #[error("{host}: the list of ranks names it, and it is none of the {nodes} nodes")]
+    #[error("{host}: the list of ranks names it, but it is not among the {nodes} nodes")]
     NoHost { host: String, nodes: usize },
     /// A node cannot be opened.
     #[error(transparent)]

@@ -15,7 +15,7 @@ use topobroker_reader::text::xml;
 
 /// Print what differs between two nodes as XML that `patch` applies, as hwloc-diff does
 ///
-/// Exits with 1 if the differences are more than values of objects: such XML cannot tell them
+/// Exits with 1 if the differences are more than values of objects: such XML cannot express them
 #[derive(Debug, Args)]
 pub(super) struct Diff {
     /// File of a node: hwloc XML, or a segment
@@ -61,7 +61,7 @@ impl Diff {
             .with_context(|| format!("{}, {}", self.one.display(), self.other.display()))?;
         if complex > 0 {
             bail!(
-                "{all} differences, {complex} of them of the structure, which such XML cannot tell; \
+                "{all} differences, {complex} of them of the structure, which such XML cannot express; \
                  `topobroker cluster diff --lines {} {}` prints them",
                 self.one.display(),
                 self.other.display()

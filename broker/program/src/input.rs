@@ -29,7 +29,7 @@ pub(super) struct Input {
     /// such as "Package:2 Core:4 PU:2", or `machine`
     #[arg(short, long, value_name = "INPUT")]
     pub(super) input: Option<String>,
-    /// Format of INPUT, if its name does not tell
+    /// Format of INPUT, if its name does not show it
     #[arg(long = "if", alias = "input-format", value_name = "FORMAT", requires = "input")]
     pub(super) format: Option<Format>,
     /// Keep PUs and NUMA nodes that this process may not use
@@ -40,7 +40,7 @@ pub(super) struct Input {
     pub(super) is_quiet: bool,
     /// Whether it is said that nothing is published: for who looks at a topology, not for scripts.
     #[arg(skip)]
-    pub(super) tells_source: bool,
+    pub(super) says_source: bool,
 }
 
 /// Formats of inputs, as hwloc's programs name them.
@@ -119,7 +119,7 @@ impl Input {
                         self.note(&format!("this is what you have published here: {file}"));
                         return Ok(Held::Adopted(adopted));
                     }
-                    if self.tells_source {
+                    if self.says_source {
                         self.note(
                             "nothing is published to this process: this is the machine as it is now; \
                              `topobroker publish` shares it with all processes",

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker::node::{keys_for, release};
 
-/// Print the keys of this node's topology, and discover it first if nobody has published it
+/// Print the keys of this node's topology, and discover it first if it is not published
 ///
 /// Many processes that ask at once discover it once. What was discovered is removed when the process that it
 /// was discovered for has ended

@@ -60,7 +60,7 @@ pub struct Ls {
     /// Print CPU kinds only
     #[arg(long)]
     cpukinds: bool,
-    /// Format of the output, if OUTPUT does not tell
+    /// Format of the output, if OUTPUT does not show it
     #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT")]
     of: Option<Of>,
     /// Replace OUTPUT if it exists
@@ -133,7 +133,7 @@ fn synthetic_flags(text: &str) -> Result<u64, String> {
 impl Ls {
     pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
         let of = self.format()?;
-        self.subject.tell_viewer(self.verbose > 0);
+        self.subject.say_source_to_viewer(self.verbose > 0);
         if let Of::Picture(format) = of {
             let is_about_text = self.only.is_some() || self.summary || self.distances;
             ensure!(
@@ -156,7 +156,7 @@ impl Ls {
         output::write(self.file(), text.as_bytes(), self.force)
     }
 
-    /// The format that is asked for, or that the name of the output tells.
+    /// The format that is asked for, or that the name of the output has.
     fn format(&self) -> anyhow::Result<Of> {
         let Some(file) = self.file() else { return Ok(self.of.unwrap_or(Of::Console)) };
         ensure!(!self.json, "--json: is printed on standard output; leave out {}", file.display());
@@ -168,7 +168,7 @@ impl Ls {
         };
         let format = self.of.or(by_name).with_context(|| {
             format!(
-                "{}: the output, whose name tells no format; expected .svg, .png, .pdf, .html, .tex, .txt, .xml, .synthetic or .console, or --of FORMAT; -i reads a file",
+                "{}: the output, whose name has no known ending; expected .svg, .png, .pdf, .html, .tex, .txt, .xml, .synthetic or .console, or --of FORMAT; -i reads a file",
                 file.display()
             )
         })?;
@@ -245,7 +245,7 @@ impl Ls {
         let (no_collapse, no_pus) = (self.no_collapse, self.filters.leaves_out_pus());
         let cpusets = match (self.cpuset_only, self.cpuset || self.set_format.is_given()) {
             (true, _) => Cpusets::Alone,
-            (false, true) => Cpusets::Beside,
+            (false, true) => Cpusets::Appended,
             (false, false) => Cpusets::No,
         };
         let cpuset_format = self.set_format.format();

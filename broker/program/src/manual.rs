@@ -21,7 +21,7 @@ pub(super) const STATUSES: [(&str, &str); 5] = [
     ("0", "It worked. A reader of the output that went away is no error."),
     (
         "1",
-        "An error, told in one line; or check, cluster check, cluster diff, cluster reach, doctor or ps --misbound found something.",
+        "An error, described in one line; or check, cluster check, cluster diff, cluster reach, doctor or ps --misbound found something.",
     ),
     ("2", "The command line is wrong."),
     ("126, 127", "The command of run, bind, audit or job exec cannot be run, or is not there."),
@@ -48,7 +48,7 @@ const VARIABLES: [(&str, &str); 9] = [
 const FILES: [(&str, &str); 3] = [
     (
         "/dev/shm/topobroker-*",
-        "Published topologies, jobs (.job-NAME) and what is beside them (+...).",
+        "Published topologies, jobs (.job-NAME) and the files of each (+...).",
     ),
     ("/run/topobroker/keys", "The keys of what the daemon has published."),
     ("$XDG_RUNTIME_DIR/topobroker/keys", "The keys of what this user has published last."),

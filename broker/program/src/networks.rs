@@ -118,7 +118,7 @@ pub(super) fn not_used(networks: &[Network<'_>]) -> Option<String> {
 }
 
 /// What a user should know if NICs of a network are in IP subnets of their own, as those of rails and
-/// those of storage are: nobody tells whether there is a way between them.
+/// those of storage are: no source says whether they can reach each other.
 pub(super) fn subnets_apart<'a>(network: &Network<'a>) -> Option<String> {
     let subnets = |nic: &Object<'a>| nic.ip_subnets().collect::<Vec<_>>();
     let (first, others) = network.nics.split_first()?;

@@ -112,7 +112,7 @@ pub(super) fn write_with_mode(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints text that somebody must read, such as keys: without them nobody finds the segment. It is
+/// Prints text that must reach its reader, such as keys: without them the segment cannot be found. It is
 /// an error here if the reader has gone away or if standard output was closed at the start.
 pub(super) fn hand_over(text: &str) -> anyhow::Result<ExitCode> {
     ensure!(!closed_stdout::was_standard_output_closed(), "{STANDARD_OUTPUT}: is closed");

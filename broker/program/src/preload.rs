@@ -24,11 +24,11 @@ pub(super) fn preload() -> anyhow::Result<OsString> {
 const LIBRARY: &str = "TOPOBROKER_GUARD_LIBRARY";
 
 /// Finds the guard: the file that the environment names, else the library that is installed
-/// with this program, else the library that was built beside it.
+/// with this program, otherwise the library that was built next to it.
 pub(super) fn library() -> anyhow::Result<PathBuf> {
-    if let Some(told) = std::env::var_os(LIBRARY).filter(|told| !told.is_empty()) {
-        let told = PathBuf::from(told);
-        return told.canonicalize().with_context(|| format!("{LIBRARY}={}", told.display()));
+    if let Some(named) = std::env::var_os(LIBRARY).filter(|named| !named.is_empty()) {
+        let named = PathBuf::from(named);
+        return named.canonicalize().with_context(|| format!("{LIBRARY}={}", named.display()));
     }
     let program = std::env::current_exe().context("the path of this program")?;
     let folder = program.parent().context("the folder of this program")?;

@@ -29,7 +29,7 @@ pub(super) struct Publish {
     export: bool,
 }
 
-/// Limit of the size of a file beside the topology in bytes.
+/// Limit of the size of each of the files for hwloc and PMIx in bytes.
 const MOST_TEXT: u64 = 1 << 20;
 
 /// Options that say what is published.
@@ -64,7 +64,7 @@ pub(super) struct What {
     /// Also serve such loads, as `topobroker audit` prints them; may be given several times
     #[arg(long = "guard-load", value_name = "LOAD", requires = "guard")]
     guard_loads: Vec<LoadKey>,
-    /// Also serve loads of this library or program, such as libfoo.so.2, which nobody has tried with
+    /// Also serve loads of this library or program, such as libfoo.so.2, which was not tried with
     /// the guard; may be given several times
     #[arg(long = "guard-caller", value_name = "FILE", requires = "guard")]
     guard_callers: Vec<String>,
@@ -169,13 +169,13 @@ impl What {
 impl Publish {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let (publication, mut signals) = self.how.publish(true)?;
-        let told = self.tell(&publication);
-        // If nobody got the keys, nobody finds the segment, so it is withdrawn.
+        let printed = self.print_keys(&publication);
+        // Without the keys the segment cannot be found, so it is withdrawn.
         if let Some(signal) = signals.ending() {
             publication.unpublish()?;
             return Ok(signals::exit_code(signal));
         }
-        if let Err(error) = told {
+        if let Err(error) = printed {
             publication.unpublish()?;
             return Err(error.context("the keys cannot be written, and nothing stays published"));
         }
@@ -183,7 +183,7 @@ impl Publish {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn tell(&self, publication: &Publication) -> anyhow::Result<()> {
+    fn print_keys(&self, publication: &Publication) -> anyhow::Result<()> {
         let keys = publication.keys();
         let file = keys.file().map(|file| file.to_str());
         if file.is_some_and(|file| file.is_none_or(|file| file.contains('\n'))) {

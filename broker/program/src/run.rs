@@ -14,7 +14,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus};
 use std::time::Duration;
-use topobroker::publish::job::sweep_beside;
+use topobroker::publish::job::sweep_jobs_of;
 use topobroker_process::open_trusted;
 use topobroker_reader::{FilePath, Keys, adopt_keys};
 use topobroker_slots::SLOTS_ENDING;
@@ -108,7 +108,7 @@ fn sweep_jobs(place: PathBuf) {
         loop {
             std::thread::sleep(EVERY);
             // If the folder cannot be listed now, the next round tries again.
-            let _ = sweep_beside(&place);
+            let _ = sweep_jobs_of(&place);
         }
     });
 }

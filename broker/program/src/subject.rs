@@ -66,11 +66,11 @@ impl Subject {
         filters: Option<&Filters>,
         text: impl FnOnce(Topology<'_>) -> anyhow::Result<R>,
     ) -> anyhow::Result<R> {
-        self.answer_beside_whole(filters, |_, part| text(part))
+        self.answer_with_whole(filters, |_, part| text(part))
     }
 
     /// [`Subject::answer`], with the whole topology, which the part is of, too.
-    pub(super) fn answer_beside_whole<R>(
+    pub(super) fn answer_with_whole<R>(
         &self,
         filters: Option<&Filters>,
         text: impl FnOnce(Topology<'_>, Topology<'_>) -> anyhow::Result<R>,
@@ -81,7 +81,7 @@ impl Subject {
         let input = Input { disallowed, ..self.input.clone() };
         let held = input.topology(filters, self.adopted || is_of_adopted)?;
         let filters = filters.filter(|_| matches!(held, Held::Adopted(_)));
-        self.answer_beside(held.archive()?.topology(), filters, text)
+        self.answer_with(held.archive()?.topology(), filters, text)
     }
 
     /// [`Subject::answer`] for a topology that is loaded already. As in hwloc, types are filtered
@@ -92,10 +92,10 @@ impl Subject {
         filters: Option<&Filters>,
         text: impl FnOnce(Topology<'_>) -> anyhow::Result<R>,
     ) -> anyhow::Result<R> {
-        self.answer_beside(whole, filters, |_, part| text(part))
+        self.answer_with(whole, filters, |_, part| text(part))
     }
 
-    fn answer_beside<R>(
+    fn answer_with<R>(
         &self,
         whole: Topology<'_>,
         filters: Option<&Filters>,
@@ -132,13 +132,13 @@ impl Subject {
     }
 
     /// Says if nothing is published and the topology is that of this machine, if the user wants to know more.
-    pub(super) fn tell_source(&mut self, is_verbose: bool) {
-        self.input.tells_source = is_verbose;
+    pub(super) fn say_source(&mut self, is_verbose: bool) {
+        self.input.says_source = is_verbose;
     }
 
-    /// [`Subject::tell_source`], also on a terminal: for commands that show a topology.
-    pub(super) fn tell_viewer(&mut self, is_verbose: bool) {
-        self.tell_source(is_verbose || std::io::stderr().is_terminal());
+    /// [`Subject::say_source`], also on a terminal: for commands that show a topology.
+    pub(super) fn say_source_to_viewer(&mut self, is_verbose: bool) {
+        self.say_source(is_verbose || std::io::stderr().is_terminal());
     }
 
     /// Says nothing of where the topology is from, for commands that others run in their scripts.

@@ -10,7 +10,7 @@ use topobroker::node::close_all;
 use topobroker::node::daemon::{clear_after_killed, is_served, was_killed};
 use topobroker::node::status::{self, Published, PublisherState};
 use topobroker::publish::SHM_FOLDER;
-use topobroker::publish::job::{remove_orphans, sweep_beside};
+use topobroker::publish::job::{remove_orphans, sweep_jobs_of};
 use topobroker_reader::Keys;
 
 /// Withdraw published segments
@@ -93,7 +93,7 @@ impl Unpublish {
             say(&format!("user {me} has published nothing there; {count} of other users stay"));
         }
         let removed = own.into_iter().map(|published| {
-            sweep_beside(&published.file)?;
+            sweep_jobs_of(&published.file)?;
             if !self.covers(published) {
                 return Ok(());
             }

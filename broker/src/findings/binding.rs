@@ -75,8 +75,8 @@ pub fn binding(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Ranks of a job have NICs of several networks. A job is given NICs of one, but NICs may have been
-/// told otherwise when it was added.
+/// Ranks of a job have NICs of several networks. A job is given NICs of one network, unless its
+/// launcher chose NICs itself.
 fn several_networks(job: Job<'_>) -> Option<Finding> {
     let mut networks: BTreeMap<NetworkId, Vec<u32>> = BTreeMap::new();
     for JobRank { rank, .. } in job.ranks() {

@@ -39,7 +39,7 @@ fn no_active_port(ports: &[Port<'_>]) -> Option<Finding> {
 }
 
 fn default_prefix(ports: &[Port<'_>]) -> Option<Finding> {
-    // Of a port of which nobody knows what is below it, nobody knows whether it has a subnet.
+    // If the link layer of a port is unknown, so is whether it has a subnet.
     let is_infiniband = |port: &Port<'_>| port.link_layer() == Some(LinkLayer::InfiniBand);
     let has_prefix = |port: &Port<'_>| {
         port.gid(0).is_some_and(|gid| (gid.to_bits() >> 64) as u64 == FACTORY_PREFIX)

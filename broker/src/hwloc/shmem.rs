@@ -126,7 +126,7 @@ pub fn write_shmem(
 ///
 /// # Safety
 ///
-/// hwloc believes the topology in the segment, so nobody whom this process does not trust may have
+/// hwloc believes the topology in the segment, so no user whom this process does not trust may have
 /// written the file, or be able to change it as long as the process lives.
 #[doc(alias = "hwloc_shmem_topology_adopt")]
 pub unsafe fn adopt_shmem(file: &File, address: usize, length: usize) -> io::Result<AdoptedHwloc> {

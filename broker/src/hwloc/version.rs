@@ -25,7 +25,7 @@ pub fn api_version() -> u32 {
 #[must_use]
 pub fn library_version() -> String {
     static KNOWN: OnceLock<String> = OnceLock::new();
-    KNOWN.get_or_init(|| told_by_root().unwrap_or_else(|| text(api_version()))).clone()
+    KNOWN.get_or_init(|| version_of_root().unwrap_or_else(|| text(api_version()))).clone()
 }
 
 fn text(api: u32) -> String {
@@ -33,7 +33,7 @@ fn text(api: u32) -> String {
 }
 
 /// The info `hwlocVersion` of the root of a topology with one PU.
-fn told_by_root() -> Option<String> {
+fn version_of_root() -> Option<String> {
     use hwlocality_sys as sys;
     let mut topology = ptr::null_mut();
     // SAFETY: `topology` is an output.
@@ -45,14 +45,14 @@ fn told_by_root() -> Option<String> {
     unsafe {
         let is_loaded = sys::hwloc_topology_set_synthetic(topology, c"PU:1".as_ptr()) == 0
             && sys::hwloc_topology_load(topology) == 0;
-        let told = is_loaded.then(|| {
+        let version = is_loaded.then(|| {
             let root = sys::hwloc_get_obj_by_depth(topology, 0, 0).as_ref()?;
             let infos = slice::from_raw_parts(root.infos, root.infos_count as usize);
-            let told = infos.iter().find(|it| CStr::from_ptr(it.name) == c"hwlocVersion")?;
-            Some(CStr::from_ptr(told.value).to_string_lossy().into_owned())
+            let info = infos.iter().find(|it| CStr::from_ptr(it.name) == c"hwlocVersion")?;
+            Some(CStr::from_ptr(info.value).to_string_lossy().into_owned())
         });
         sys::hwloc_topology_destroy(topology);
-        told.flatten()
+        version.flatten()
     }
 }
 

@@ -57,8 +57,8 @@ fn is_bridge(class: &str) -> bool {
 const HIDDEN_DOMAIN: &str = "fffffff:";
 
 impl<'t> NewLinks<'_, 't> {
-    /// Notes the devices that the topology lacks, which NCCL does not use. A file of another machine has none of
-    /// its devices.
+    /// Notes the devices that the topology lacks, which NCCL does not use. A file of another machine names no
+    /// device of it.
     fn leave_out_others(&mut self, file: &NcclFile) -> Result<(), DeclarationError> {
         let ends = file.ends().filter(|device| !device.bus_id.is_empty());
         let (own, others): (Vec<&NcclDevice>, Vec<_>) =

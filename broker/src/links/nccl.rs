@@ -17,7 +17,7 @@ use topobroker_reader::{
 #[allow(missing_docs, reason = "the messages say what the fields are")]
 pub enum NcclError {
     /// There is nothing to describe.
-    #[error("the topology has no GPU and no NIC on PCI, so there is nothing to tell NCCL")]
+    #[error("the topology has no GPU and no NIC on PCI, so a file for NCCL would be empty")]
     NoDevice,
     /// NCCL reads no more elements.
     #[error(
@@ -303,8 +303,8 @@ pub(super) fn device_number(links: &Links<'_>, vertex: VertexId) -> u32 {
     };
     let pci = links.object(vertex).and_then(pci_of);
     let named = pci.and_then(|pci| pci.io_children().find_map(number));
-    let told = named.or_else(|| pci?.fact("NVMLNumber")?.parse().ok());
-    told.unwrap_or_else(|| {
+    let known = named.or_else(|| pci?.fact("NVMLNumber")?.parse().ok());
+    known.unwrap_or_else(|| {
         let before = links.vertices().iter().take(vertex.index());
         u32::try_from(before.filter(|it| it.kind == VertexKind::Gpu).count()).unwrap_or(0)
     })

@@ -36,7 +36,7 @@ pub(super) fn cpu_attributes(
     }
     let package = node.and_then(|it| it.ancestor_with_type(ObjectType::Package));
     let package = package.or_else(|| topology.objects_with_type(ObjectType::Package).next());
-    let told = |name: &str| {
+    let info = |name: &str| {
         let package = package.and_then(|it| it.info(name));
         package.or_else(|| topology.root().info(name))
     };
@@ -45,12 +45,12 @@ pub(super) fn cpu_attributes(
         "ppc64le" => "ppc64",
         arch => arch,
     });
-    let family = told("CPUFamilyNumber").map(nccl_family);
+    let family = info("CPUFamilyNumber").map(nccl_family);
     let known = [
         ("arch", arch),
-        ("vendor", told("CPUVendor")),
+        ("vendor", info("CPUVendor")),
         ("familyid", family.as_deref()),
-        ("modelid", told("CPUModelNumber")),
+        ("modelid", info("CPUModelNumber")),
     ];
     for (name, value) in known {
         if let Some(value) = value.filter(|value| value.len() <= MOST_LETTERS) {

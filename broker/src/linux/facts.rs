@@ -199,8 +199,8 @@ fn devices_of_the_machine(objects: &[Object]) -> BTreeSet<usize> {
     devices.map(|(place, _)| place).filter(is_below_machine).collect()
 }
 
-/// What the driver says of the GPUs of NVIDIA, if there are any: to start it takes a second if nobody
-/// uses them.
+/// What the driver says of the GPUs of NVIDIA, if there are any: to start it takes a second if
+/// no process uses them.
 fn gpus(objects: &[Object]) -> Vec<nvml::Gpu> {
     let is_one = |object: &Object| match &object.attributes {
         Attributes::Pci(pci) => pci.vendor_id == vendor::NVIDIA && pci.is_display(),
@@ -235,14 +235,14 @@ fn is_name(name: &str) -> bool {
 
 fn ports(device: &str, root: &Root) -> Vec<(String, String)> {
     let device = format!("sys/class/infiniband/{device}");
-    let node_type = root.told(&format!("{device}/node_type"));
+    let node_type = root.line(&format!("{device}/node_type"));
     let mut facts: Vec<(String, String)> =
         node_type.map(|it| ("NodeType".to_owned(), it)).into_iter().collect();
     let numbers = root.names(&format!("{device}/ports"));
     for port in numbers.iter().filter(|port| port.parse::<u8>().is_ok()).take(MOST_ENTRIES) {
         let folder = format!("{device}/ports/{port}");
         for (file, what) in PORT {
-            let text = root.told(&format!("{folder}/{file}"));
+            let text = root.line(&format!("{folder}/{file}"));
             facts.extend(text.map(|text| (format!("Port{port}{what}"), worded(what, text))));
         }
         let pkeys = pkeys(&format!("{folder}/pkeys"), root);
@@ -263,26 +263,26 @@ fn worded(what: &str, text: String) -> String {
 fn pkeys(folder: &str, root: &Root) -> Option<String> {
     let mut keys: Vec<String> = Vec::new();
     for index in root.names(folder).iter().take(MOST_ENTRIES) {
-        let key = root.told(&format!("{folder}/{index}"));
+        let key = root.line(&format!("{folder}/{index}"));
         keys.extend(key.filter(|key| key != "0x0000" && !keys.contains(key)));
     }
     (!keys.is_empty()).then(|| keys.join(","))
 }
 
 fn interface(name: &str, root: &Root, routes: &Routes) -> Vec<(String, String)> {
-    let told = |file, fact: &str| {
-        Some((fact.to_owned(), root.told(&format!("sys/class/net/{name}/{file}"))?))
+    let reported = |file, fact: &str| {
+        Some((fact.to_owned(), root.line(&format!("sys/class/net/{name}/{file}"))?))
     };
     // An interface that is down has a speed of -1, or none.
     let is_speed = |fact: &(String, String)| fact.1.parse::<u32>().is_ok_and(|it| it > 0);
-    let speed = told("speed", "Speed").filter(is_speed);
+    let speed = reported("speed", "Speed").filter(is_speed);
     let subnets = routes.subnets(name, root).map(|list| ("IPSubnets".to_owned(), list));
-    speed.into_iter().chain(told("operstate", "OperState")).chain(subnets).collect()
+    speed.into_iter().chain(reported("operstate", "OperState")).chain(subnets).collect()
 }
 
 /// The OS index of the NUMA node that Linux says a device is near.
 fn numa_node(pci: &Pci, root: &Root) -> Option<(String, String)> {
-    let node = root.told(&format!("{}/numa_node", folder(pci)))?;
+    let node = root.line(&format!("{}/numa_node", folder(pci)))?;
     node.parse::<u32>().is_ok().then(|| (NUMA_NODE.to_owned(), node))
 }
 
@@ -292,10 +292,11 @@ fn folder(pci: &Pci) -> String {
 
 fn link(pci: &Pci, root: &Root) -> Vec<(String, String)> {
     let folder = folder(pci);
-    let told = |file, fact: &str| Some((fact.to_owned(), root.told(&format!("{folder}/{file}"))?));
-    let speed = told("max_link_speed", "MaxLinkSpeed");
+    let reported =
+        |file, fact: &str| Some((fact.to_owned(), root.line(&format!("{folder}/{file}"))?));
+    let speed = reported("max_link_speed", "MaxLinkSpeed");
     // Linux says 255 lanes, or an unknown speed, of a device without a link.
-    let known = speed.zip(told("max_link_width", "MaxLinkWidth")).filter(|(speed, width)| {
+    let known = speed.zip(reported("max_link_width", "MaxLinkWidth")).filter(|(speed, width)| {
         speed.1.starts_with(|it: char| it.is_ascii_digit())
             && width.1.parse::<u8>().is_ok_and(|lanes| lanes > 0 && lanes < 255)
     });

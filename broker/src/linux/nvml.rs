@@ -60,8 +60,8 @@ impl Driver {
 
     fn gpus(&self) -> Vec<Gpu> {
         let mut count: c_uint = 0;
-        let told = call!(self, nvmlDeviceGetCount_v2(&raw mut count));
-        let numbers = 0..told.map_or(0, |()| count);
+        let answer = call!(self, nvmlDeviceGetCount_v2(&raw mut count));
+        let numbers = 0..answer.map_or(0, |()| count);
         numbers.filter_map(|number| self.gpu(number)).collect()
     }
 
@@ -116,7 +116,7 @@ impl Driver {
 
     fn instances(&self, device: nvmlDevice_t) -> Vec<String> {
         let (mut mode, mut later, mut most): (c_uint, c_uint, c_uint) = (0, 0, 0);
-        let told = call!(self, nvmlDeviceGetMigMode(device, &raw mut mode, &raw mut later))
+        let answer = call!(self, nvmlDeviceGetMigMode(device, &raw mut mode, &raw mut later))
             .filter(|()| mode == NVML_DEVICE_MIG_ENABLE)
             .and_then(|()| call!(self, nvmlDeviceGetMaxMigDeviceCount(device, &raw mut most)));
         let uuid = |place| {
@@ -124,7 +124,7 @@ impl Driver {
             call!(self, nvmlDeviceGetMigDeviceHandleByIndex(device, place, &raw mut instance))?;
             self.uuid(instance)
         };
-        (0..told.map_or(0, |()| most)).filter_map(uuid).collect()
+        (0..answer.map_or(0, |()| most)).filter_map(uuid).collect()
     }
 }
 

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_indexes_are_told_with_their_place() {
+    fn bad_indexes_are_reported_with_their_place() {
         for (text, place) in
             [("", 0), ("x", 0), ("1x", 1), ("1-x", 2), ("4-2", 2), ("1:", 2), ("1:0", 2)]
         {

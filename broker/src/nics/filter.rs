@@ -90,11 +90,11 @@ impl NicFilter {
     pub fn networks<'a>(&self, topology: Topology<'a>, choice: NicChoice) -> Vec<Network<'a>> {
         // What a user says takes the place of all that the site says.
         let is_site = self.network.is_none() && self.only.is_none() && self.without.is_none();
-        let told = |fact| topology.root().fact(fact).filter(|_| is_site);
+        let of_site = |fact| topology.root().fact(fact).filter(|_| is_site);
         let list = |own: &Option<NicList>, fact| {
-            own.clone().or_else(|| told(fact).and_then(|text| NicList::parse(text).ok()))
+            own.clone().or_else(|| of_site(fact).and_then(|text| NicList::parse(text).ok()))
         };
-        let network = self.network.as_deref().or_else(|| told(NETWORK));
+        let network = self.network.as_deref().or_else(|| of_site(NETWORK));
         let (only, without) = (list(&self.only, NIC), list(&self.without, NO_NIC));
         let may_be_used = |nic: Object<'a>| {
             only.as_ref().is_none_or(|list| list.has(nic))
@@ -138,10 +138,10 @@ impl NicFilter {
         let (down, unknown) = (in_state(LinkState::Inactive), in_state(LinkState::Unknown));
         Some(match (down.as_str(), unknown.as_str()) {
             ("", "") => "the node has no NIC".to_owned(),
-            ("", unknown) => format!("nobody knows whether these are active: {unknown}"),
+            ("", unknown) => format!("the state of these is unknown: {unknown}"),
             (down, "") => format!("these are not active: {down}"),
             (down, unknown) => {
-                format!("these are not active: {down}; nobody knows whether these are: {unknown}")
+                format!("these are not active: {down}; the state of these is unknown: {unknown}")
             }
         })
     }

@@ -69,7 +69,7 @@ fn network(device: Object<'_>) -> Option<u64> {
 /// takes 16 lanes of the third generation if it is unknown.
 fn link(object: Object<'_>) -> Option<u64> {
     let pci = object.pci_attributes()?;
-    let told = object.pci_link().and_then(|link| {
+    let reported = object.pci_link().and_then(|link| {
         let of_lane = [250, 500, 1_000, 2_000, 4_000, 8_000].get(link.generation()? - 1)?;
         Some(of_lane * u64::from(link.lanes))
     });
@@ -80,7 +80,7 @@ fn link(object: Object<'_>) -> Option<u64> {
         let is_below = |it: &u64| u32::try_from(*it).is_ok_and(|it| f64::from(it) < speed * 1.4);
         powers.take_while(is_below).last().unwrap_or(125)
     });
-    Some(told.or(measured).unwrap_or(16_000) * 3 / 4)
+    Some(reported.or(measured).unwrap_or(16_000) * 3 / 4)
 }
 
 /// Bandwidth between two processors.

@@ -51,7 +51,7 @@ pub enum LegacyError {
     #[error("{file}: hwloc cannot {step}")]
     Hwloc { file: PathBuf, step: &'static str, source: io::Error },
     /// No address for hwloc segments is free in this process.
-    #[error("{file}: none of the addresses for hwloc segments is free in this process")]
+    #[error("{file}: no address for hwloc segments is free in this process")]
     Address { file: PathBuf, source: io::Error },
     /// A file for hwloc cannot be made.
     #[error(transparent)]
@@ -63,7 +63,7 @@ pub enum LegacyError {
     OtherMachine,
     /// Slots were asked for next to a memfd.
     #[error(
-        "slots for the hwloc guard are in a file beside that of the segment, but a memfd is no file; use another store"
+        "slots for the hwloc guard are in a file next to that of the segment, but a memfd is no file; use another store"
     )]
     Memfd,
     /// Slots were asked for so many loads that they have no room in one file.

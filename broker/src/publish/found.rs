@@ -1,8 +1,8 @@
 //! A segment or job that is found on this node: its header, its publisher, and how it is removed.
 
 use super::error::PublishError;
-use super::job::{names_beside, place_of_memfd};
-use super::legacy::files_beside;
+use super::job::{names_of_jobs, place_of_memfd};
+use super::legacy::other_files;
 use super::options::NAME_PREFIX;
 use super::publisher::{PublisherState, boot_id, state_of};
 use super::remove::{remove, remove_file};
@@ -51,14 +51,14 @@ impl Published {
     /// Names of the jobs on it, sorted.
     #[must_use]
     pub fn jobs(&self) -> Vec<String> {
-        names_beside(&self.named_file())
+        names_of_jobs(&self.named_file())
     }
 
     /// The files next to it: hwloc's segment and XML for unmodified programs, the slots of the hwloc
     /// guard, and declared links.
     #[must_use]
-    pub fn files_beside(&self) -> Vec<PathBuf> {
-        files_beside(&self.named_file())
+    pub fn other_files(&self) -> Vec<PathBuf> {
+        other_files(&self.named_file())
     }
 
     /// Its file; for a memfd the one that it would have in shared memory.

@@ -52,7 +52,7 @@ const IMPORT_SUPPORT: u64 = 8;
 /// [`LegacyError`].
 pub(super) fn publish(
     topology: Topology<'_>,
-    beside: &Path,
+    base: &Path,
     private: bool,
 ) -> Result<Legacy, LegacyError> {
     let mode = if private { 0o400 } else { 0o444 };
@@ -64,7 +64,7 @@ pub(super) fn publish(
         let options = LoadOptions { flags, filters };
         hwloc::load(&Input::XmlText(text.clone()), &options)
     };
-    let [segment, xml2, xml1] = FOR_HWLOC.map(|ending| with_ending(beside, ending));
+    let [segment, xml2, xml1] = FOR_HWLOC.map(|ending| with_ending(base, ending));
     let mut made = Made::default();
     let (address, size) = write_segment(&load(pmix_filters())?, &segment, mode)?;
     made.files.push(segment.clone());
@@ -147,7 +147,7 @@ fn write_segment(
     let file = || path.to_owned();
     let length = hwloc::shmem_length(topology).map_err(|source| LegacyError::Hwloc {
         file: file(),
-        step: "tell the length of its segment",
+        step: "report the length of its segment",
         source,
     })?;
     let (folder, name) = parts(path)?;
@@ -189,7 +189,7 @@ pub(super) fn parts(path: &Path) -> Result<(&Path, &str), PublishError> {
 }
 
 /// Removes the files for hwloc next to a segment or job.
-pub(super) fn remove_beside(file: &Path) {
+pub(super) fn remove_other_files(file: &Path) {
     for ending in ENDINGS {
         // Usually there is no such file.
         let _ = std::fs::remove_file(with_ending(file, ending));
@@ -197,7 +197,7 @@ pub(super) fn remove_beside(file: &Path) {
 }
 
 /// The files for hwloc that are next to a segment or job, and the links and slots there.
-pub(crate) fn files_beside(file: &Path) -> Vec<PathBuf> {
+pub(crate) fn other_files(file: &Path) -> Vec<PathBuf> {
     let files = ENDINGS.iter().map(|ending| with_ending(file, ending));
     files.filter(|file| file.exists()).collect()
 }

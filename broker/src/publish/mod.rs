@@ -2,7 +2,7 @@
 //! programs that know only hwloc or PMIx.
 
 mod address;
-#[allow(unsafe_code, reason = "the C library is told what to do at exit")]
+#[allow(unsafe_code, reason = "registers a function with the C library")]
 mod at_exit;
 mod error;
 pub(crate) mod found;

@@ -69,11 +69,11 @@ const SLOTS_OF_KEY: u32 = 4;
 ///
 /// [`LegacyError`].
 pub(super) fn publish(
-    beside: &Path,
+    segment: &Path,
     options: &PublishOptions,
     published: &[(&'static str, OsString)],
 ) -> Result<(), LegacyError> {
-    let path = with_ending(beside, SLOTS_ENDING);
+    let path = with_ending(segment, SLOTS_ENDING);
     let hwloc_cannot = |step| {
         let file = path.clone();
         move |source| LegacyError::Hwloc { file, step, source }
@@ -92,7 +92,7 @@ pub(super) fn publish(
             topology => topology?,
         };
         let length = hwloc::shmem_length(&topology)
-            .map_err(hwloc_cannot("tell the length of its segment"))? as u64;
+            .map_err(hwloc_cannot("report the length of its segment"))? as u64;
         let any_gl = !topology.has_display();
         // The address is set once it is known which are free.
         let slots = SlotsOfKey {
@@ -179,9 +179,9 @@ fn conditions_of(published: &[(&'static str, OsString)]) -> Result<Conditions, S
     };
     let own = texts(&variables);
     variables.extend(published.iter().map(|(name, value)| (OsString::from(name), value.clone())));
-    let told = texts(&variables);
+    let of_processes = texts(&variables);
     let [environment, published_environment] =
-        [own, told].map(|texts| hash_of_environment(texts.iter().map(Vec::as_slice)));
+        [own, of_processes].map(|texts| hash_of_environment(texts.iter().map(Vec::as_slice)));
     let affinity = hash_of_affinity()?;
     Ok(Conditions { environment, published_environment, affinity, ..Conditions::default() })
 }

@@ -34,7 +34,7 @@ fn some_nodes(topology: Topology<'_>, picks: &Picks) -> Set {
 }
 
 /// hwloc remembers in the complete sets what it has removed, leaves CPU kinds of an XML file as they are,
-/// and counts the levels of groups anew. A view does none of these.
+/// and counts the levels of groups anew. A view does not.
 fn without_hidden(mut machine: Description) -> Description {
     for sets in machine.objects.iter_mut().filter_map(|it| it.sets.as_mut()) {
         sets.complete_cpuset = sets.cpuset.clone();

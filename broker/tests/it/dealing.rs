@@ -1,4 +1,4 @@
-//! Dealing GPUs to ranks beside a model that knows nothing of ours: the assignment problem between ranks and
+//! Compares how GPUs are dealt to ranks with a model that shares no code with it: the assignment problem between ranks and
 //! the places that GPUs have for them.
 
 use topobroker_layout::attributes::{Attributes, Bridge, OsDeviceKind, Pci};
@@ -7,7 +7,7 @@ use topobroker_layout::description::{Description, Distances, Object as Described
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
-use topobroker_reader::{Archive, Object, Topology, devices::Beside};
+use topobroker_reader::{Archive, Object, Topology, devices::Near};
 use topobroker_samples::synthetic;
 
 const NODES: usize = 10_000;
@@ -30,10 +30,10 @@ fn no_gpu_is_idle_while_ranks_share_another_and_no_way_to_deal_them_is_nearer() 
         let topology = opened.topology();
         let gpus: Vec<Object<'_>> = topology.gpus().collect();
         let ranks = any_ranks(topology, &mut random);
-        let beside: Vec<Beside<'_, '_>> = ranks.iter().map(Beside::Pus).collect();
-        let given = topology.assign(&gpus, &beside, 1);
+        let near: Vec<Near<'_, '_>> = ranks.iter().map(Near::Pus).collect();
+        let given = topology.assign(&gpus, &near, 1);
         assert_eq!(given.len(), ranks.len());
-        assert_eq!(topology.assign(&gpus, &beside, 1), given);
+        assert_eq!(topology.assign(&gpus, &near, 1), given);
         let loads = gpus.iter().map(|gpu| {
             let ranks = given.iter().filter(|it| *it == gpu).count();
             ranks / gpu.mig_instances().count().max(1)
@@ -56,7 +56,7 @@ fn no_gpu_is_idle_while_ranks_share_another_and_no_way_to_deal_them_is_nearer() 
             |(rank, own): (usize, &Object<'_>)| of(rank, own) == *costs[rank].iter().min().unwrap();
         apart += usize::from(!given.iter().enumerate().all(nearest));
         // Several for each rank: different ones, and as evenly.
-        let several = topology.assign(&gpus, &beside, 2);
+        let several = topology.assign(&gpus, &near, 2);
         for pair in several.chunks(2.min(gpus.len())) {
             assert!(pair.len() < 2 || pair[0] != pair[1]);
         }

@@ -1,4 +1,4 @@
-//! The graph of links: beside networkx, and as other programs read it.
+//! The graph of links, compared with networkx, and as other programs read it.
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -236,7 +236,7 @@ fn latencies_between_cpus_follow_from_the_matrix_and_the_latency_of_own_memory()
         assert_eq!(latency("group0:0", "numanode:3"), Some(91 + 18));
         assert_eq!(latency("group0:0", "numanode:7"), Some(91 + 100));
     });
-    // Without nanoseconds, a matrix tells nothing.
+    // Without nanoseconds, a matrix has no meaning.
     let bare = describe(&Input::Synthetic("Package:2 NUMANode:1 Core:2 PU:1".to_owned()));
     let archive = to_bytes(&bare).unwrap();
     let opened = Archive::open(&archive).unwrap();

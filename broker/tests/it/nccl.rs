@@ -50,7 +50,7 @@ fn check_device(topology: Topology<'_>, device: &NcclDevice) {
         _ => false,
     });
     let object = topology.pci_device_by_bus_id(&device.bus_id).or(bridge).expect("a device");
-    let told = |object: Object<'_>| match object.attributes() {
+    let reported = |object: Object<'_>| match object.attributes() {
         Attributes::Pci(pci) => pci.linkspeed,
         Attributes::Bridge(bridge) => bridge.upstream.map_or(0.0, |pci| pci.linkspeed),
         _ => 0.0,
@@ -59,13 +59,13 @@ fn check_device(topology: Topology<'_>, device: &NcclDevice) {
         let (_, lane) = SPEEDS.iter().find(|(word, _)| word == speed).expect("a word of NCCL");
         let width: f32 = width.parse().unwrap();
         assert!((1.0..=16.0).contains(&width));
-        let known = [told(object), object.parent().map_or(0.0, told)];
+        let known = [reported(object), object.parent().map_or(0.0, reported)];
         let expected = known.into_iter().find(|it| *it > 0.0).unwrap() * 1000.0;
         assert!((lane * width - expected).abs() < expected * 0.06, "{device:?}: {expected}");
     }
 }
 
-/// What is between two devices, as far as NCCL's files tell.
+/// What is between two devices, as far as NCCL's files say.
 fn expected(topology: Topology<'_>, one: Object<'_>, other: Object<'_>) -> PathClass {
     let shares_switch = one.pci_switches().any(|it| other.pci_switches().any(|that| that == it));
     match topology.path_class(one, other) {

@@ -6,7 +6,7 @@ use topobroker_reader::links::{LinkClass, SwitchModel, VertexKind};
 use topobroker_samples::shared;
 
 #[test]
-fn files_of_virtual_machines_tell_hidden_switches_and_those_of_several_hosts_are_refused() {
+fn files_of_virtual_machines_show_hidden_switches_and_those_of_several_hosts_are_refused() {
     let Some(shared) = shared() else { return };
     let folder = shared.join("cases/nccl");
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();

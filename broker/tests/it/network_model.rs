@@ -1,4 +1,4 @@
-//! Networks of random nodes beside a model of the rule.
+//! Compares networks of random nodes with a model of the rule.
 
 use crate::networks::given;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use topobroker_reader::Archive;
 use topobroker_reader::devices::{NetworkId, NicChoice};
 use topobroker_samples::made_nodes::{FACTORY, Kind, Nic, archived};
 
-/// The network that the rule chooses, told in another way: the bandwidth of each is summed up, and the
+/// The network that the rule chooses, computed in another way: the bandwidth of each is summed up, and the
 /// first in the order of kinds, subnets and rates of those with the most is taken.
 fn model(nics: &[Nic]) -> Option<(u8, u64)> {
     let has_fabric = nics.iter().any(|nic| nic.kind != Kind::Ethernet);

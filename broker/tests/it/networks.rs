@@ -10,7 +10,7 @@ use topobroker_reader::devices::environment::{Library, of_nics};
 use topobroker_reader::jobs::runs_of_pus;
 use topobroker_reader::{
     Archive, Object, Set, Topology, View,
-    devices::{Beside, LinkLayer, NicChoice},
+    devices::{LinkLayer, Near, NicChoice},
     jobs::Job,
 };
 use topobroker_samples::jobs::segment_of_job;
@@ -24,7 +24,7 @@ pub(crate) fn given(topology: Topology<'_>, filter: &NicFilter) -> Vec<String> {
         .zip(topology.objects_with_type(topobroker_reader::ObjectType::Core))
         .map(|(_, core)| core.cpuset().unwrap())
         .collect();
-    let ranks: Vec<Beside<'_, '_>> = sets.iter().map(Beside::Pus).collect();
+    let ranks: Vec<Near<'_, '_>> = sets.iter().map(Near::Pus).collect();
     let nics = topology.assign(&network.nics, &ranks, 1);
     nics.iter().map(|nic| nic.name().unwrap().to_owned()).collect()
 }
@@ -108,7 +108,7 @@ fn ranks_of_a_job_use_one_network_in_the_situations_of_public_bug_reports() {
     let mut mixed = BTreeMap::new();
     for (situation, nics, expected) in cases {
         assert_eq!(used(&nics), expected, "{situation}");
-        let told = told(&nics, &expected);
+        let variables = variables(&nics, &expected);
         let [open_mpi, mpich] = [Rule::OpenMpi, Rule::Mpich].map(|rule| alone(rule, &nics));
         let networks = |chosen: &BTreeSet<String>| {
             let kinds = nics.iter().filter(|nic| chosen.contains(&nic.name));
@@ -125,17 +125,17 @@ fn ranks_of_a_job_use_one_network_in_the_situations_of_public_bug_reports() {
             |names: &BTreeSet<String>| Vec::from_iter(names.iter().map(String::as_str)).join(", ");
         // The table of docs/NETWORKS.md.
         eprintln!(
-            "| {situation} | {} | {} | {} | {told} |",
+            "| {situation} | {} | {} | {} | {variables} |",
             list(&expected),
             list(&open_mpi),
             list(&mpich)
         );
     }
-    // What they find, they use, unless they are told otherwise.
+    // What they find, they use, unless a variable says otherwise.
     assert_eq!(mixed, BTreeMap::from([("MPICH", 6), ("Open MPI", 6)]));
 }
 
-/// The NICs that a library gives to one rank on each core, if nobody tells it which to use.
+/// The NICs that a library gives to one rank on each core, if no variable says which to use.
 fn alone(rule: Rule, nics: &[Nic]) -> BTreeSet<String> {
     let bytes = archived(2, nics);
     let opened = Archive::open(&bytes).unwrap();
@@ -149,8 +149,8 @@ fn alone(rule: Rule, nics: &[Nic]) -> BTreeSet<String> {
     chosen.into_iter().flatten().map(|nic| nic.name().unwrap().to_owned()).collect()
 }
 
-/// What UCX, NCCL and MPICH are told for a rank that has the first of some NICs.
-fn told(nics: &[Nic], given: &BTreeSet<String>) -> String {
+/// The variables of UCX, NCCL and MPICH for a rank that has the first of some NICs.
+fn variables(nics: &[Nic], given: &BTreeSet<String>) -> String {
     let bytes = archived(2, nics);
     let opened = Archive::open(&bytes).unwrap();
     let topology = opened.topology();
@@ -231,13 +231,13 @@ fn mpich_numbers_the_nics_of_one_provider_of_libfabric() {
     let topology = opened.topology();
     let all: Vec<Object<'_>> =
         ["eno1", "hsn0", "hsn1"].map(|name| topology.os_device(name).unwrap()).into();
-    let told = of_nics(Library::Mpich, &all[2..], &all);
+    let variables = of_nics(Library::Mpich, &all[2..], &all);
     // MPICH 5 uses one NIC by default, and 4.3 opens all: what else it does is left to the user.
-    assert_eq!(told, [("MPIR_CVAR_CH4_OFI_PREF_NIC", "1".to_owned())]);
-    let told = of_nics(Library::Libfabric, &all[2..], &all);
-    assert_eq!(told, []);
-    let told = of_nics(Library::Libfabric, &all[..1], &all);
-    assert_eq!(told, [("FI_TCP_IFACE", "eno1".to_owned())]);
+    assert_eq!(variables, [("MPIR_CVAR_CH4_OFI_PREF_NIC", "1".to_owned())]);
+    let variables = of_nics(Library::Libfabric, &all[2..], &all);
+    assert_eq!(variables, []);
+    let variables = of_nics(Library::Libfabric, &all[..1], &all);
+    assert_eq!(variables, [("FI_TCP_IFACE", "eno1".to_owned())]);
 }
 
 #[test]

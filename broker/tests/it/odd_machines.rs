@@ -128,7 +128,7 @@ fn what_a_gpu_is_does_not_depend_on_who_asks() {
     assert!(bare > 0, "no machine has GPUs without a programming interface");
 }
 
-/// A node with two GPUs of each vendor, on one package and a die without memory beside it.
+/// A node with two GPUs of each vendor, on one package and a die without memory next to it.
 const GPUS: &str = r#"<topology version="2.0">
   <object type="Machine" os_index="0" cpuset="0xf" complete_cpuset="0xf" allowed_cpuset="0xf"
       nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">
@@ -161,26 +161,26 @@ const GPUS: &str = r#"<topology version="2.0">
 </topology>"#;
 
 #[test]
-fn gpus_are_told_by_uuid_where_it_is_known_else_by_their_number_on_the_bus() {
-    let told = |xml: &str, interface, names: &[&str]| {
+fn gpus_are_named_by_uuid_where_it_is_known_otherwise_by_their_number_on_the_bus() {
+    let variables = |xml: &str, interface, names: &[&str]| {
         let bytes = to_bytes(&describe(&Input::XmlText(xml.to_owned()))).unwrap();
         let opened = Archive::open(&bytes).unwrap();
         let gpus: Vec<_> =
             names.iter().map(|name| opened.topology().os_device(name).unwrap()).collect();
-        let told = of_gpus(interface, &gpus, opened.topology());
-        told.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
+        let found = of_gpus(interface, &gpus, opened.topology());
+        found.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
     };
     let plain = GPUS.replace("NVML0", "").replace("NVML1", "");
     let uuid = |number: u8| format!("<info name=\"NVIDIAUUID\" value=\"GPU-0{number}\"/>");
     let known = GPUS.replace("NVML0", &uuid(0)).replace("NVML1", &uuid(1));
     let expected = ["CUDA_DEVICE_ORDER=PCI_BUS_ID", "CUDA_VISIBLE_DEVICES=1,0"];
-    assert_eq!(told(&plain, Interface::Cuda, &["cuda1", "cuda0"]), expected);
+    assert_eq!(variables(&plain, Interface::Cuda, &["cuda1", "cuda0"]), expected);
     let expected = ["CUDA_VISIBLE_DEVICES=GPU-01,GPU-00"];
-    assert_eq!(told(&known, Interface::Cuda, &["cuda1", "cuda0"]), expected);
-    assert_eq!(told(&plain, Interface::Rocm, &["rsmi0"]), ["ROCR_VISIBLE_DEVICES=0"]);
+    assert_eq!(variables(&known, Interface::Cuda, &["cuda1", "cuda0"]), expected);
+    assert_eq!(variables(&plain, Interface::Rocm, &["rsmi0"]), ["ROCR_VISIBLE_DEVICES=0"]);
     let expected = ["ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE", "ZE_AFFINITY_MASK=0"];
-    assert_eq!(told(&plain, Interface::LevelZero, &["ze0"]), expected);
-    assert!(told(&plain, Interface::Cuda, &["rsmi0"]).is_empty());
+    assert_eq!(variables(&plain, Interface::LevelZero, &["ze0"]), expected);
+    assert!(variables(&plain, Interface::Cuda, &["rsmi0"]).is_empty());
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Paths of a Summit node beside its public figures.
+//! Compares paths of a Summit node with its public figures.
 
 use crate::links::any_topology;
 use std::path::Path;

@@ -60,11 +60,11 @@ fn assert_same(ours: Topology<'_>, theirs: &Hwloc<'_>, what: &str) {
         assert_eq!(one.cpuset_weight(), other.cpuset_weight(), "{what} {one:?}");
         let contiguous = one.pus().filter(|pus| !pus.is_empty());
         assert!(contiguous.is_none_or(|pus| Some(pus) == other.pus()), "{what} {one:?}");
-        let beside = |it: topobroker_reader::Object<'_>| {
+        let siblings = |it: topobroker_reader::Object<'_>| {
             [it.next_cousin(), it.prev_cousin(), it.next_sibling(), it.prev_sibling()]
                 .map(|other| other.map(|other| other.logical_index()))
         };
-        assert_eq!(beside(one), beside(other), "{what} {one:?}");
+        assert_eq!(siblings(one), siblings(other), "{what} {one:?}");
     }
 }
 

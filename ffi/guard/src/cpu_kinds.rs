@@ -58,7 +58,7 @@ fn make_loaded(call: &Call, topology: Topology) -> Option<()> {
     let own = load_again(call, topology)?;
     let mut state = state();
     let Some(handle) = state.handle(topology) else {
-        // SAFETY: hwloc has made it, and nobody knows of it.
+        // SAFETY: hwloc has made it, and no other code knows of it.
         unsafe { (call.hwloc.functions.destroy)(own) };
         return Some(());
     };
@@ -96,7 +96,7 @@ fn load_again(call: &Call, topology: Topology) -> Option<Topology> {
     if loaded == 0 {
         return Some(own);
     }
-    // SAFETY: hwloc has made it, and nobody knows of it.
+    // SAFETY: hwloc has made it, and no other code knows of it.
     unsafe { (call.hwloc.functions.destroy)(own) };
     None
 }
@@ -108,7 +108,7 @@ fn keep_userdata(call: &Call, from: Topology, to: Topology) {
     let (from, to) = unsafe { (functions.levels(from), functions.levels(to)) };
     let which = |object: &Object| (object.object_type, object.gp_index);
     for (from, to) in from.flatten().zip(to.flatten()) {
-        // SAFETY: hwloc has returned these objects, and nobody else uses them now.
+        // SAFETY: hwloc has returned these objects, and no other code uses them now.
         let (from, to) = unsafe { (&*from, &mut *to) };
         if which(from) == which(to) {
             to.userdata = from.userdata;

@@ -4,7 +4,7 @@
 
 use crate::{cpu_kinds, load, modify, obj_info, set_source, sharing};
 
-/// Defines functions of hwloc. `call to: arguments` tells where a function goes, and how many
+/// Defines functions of hwloc. `call to: arguments` says where a function goes, and how many
 /// arguments it has.
 macro_rules! replaced {
     ($($name:ident($count:tt) => $to:path;)*) => { $(

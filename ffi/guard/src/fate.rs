@@ -15,7 +15,7 @@ pub(crate) enum Fate {
     WouldBeServed,
     /// The guard is off, and would have left it to hwloc.
     WouldBeLeft(Declined),
-    /// The guard is off, and nobody asks.
+    /// The guard is off, and no notes are taken.
     Unknown,
 }
 
@@ -31,7 +31,7 @@ pub(crate) enum Declined {
     Loaded,
     /// There is no segment of this node.
     Unpublished,
-    /// There are no slots beside the segment, or they cannot be trusted.
+    /// There are no slots next to the segment, or they cannot be trusted.
     File {
         path: FilePath,
         source: FileError,

@@ -68,7 +68,7 @@ fn without_guard(call: &Call, topology: Topology, key: Option<LoadKey>) -> Fate 
     }
 }
 
-/// What the program has asked for. `None` if hwloc does not tell.
+/// What the program has asked for. `None` if hwloc does not say.
 pub(crate) fn key_of(call: &Call, topology: Topology) -> Option<LoadKey> {
     type GetFlags = unsafe extern "C" fn(Topology) -> c_ulong;
     type GetFilter = unsafe extern "C" fn(Topology, c_int, *mut c_int) -> c_int;
@@ -139,7 +139,7 @@ fn find(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<Found, 
     Ok(Found { file, slots })
 }
 
-/// The file with the slots, beside the node's segment.
+/// The file with the slots, next to the node's segment.
 fn slots_file() -> Option<FilePath> {
     let keys = Keys::from_env().ok().or_else(|| Keys::in_folder(&Keys::run_folder()))?;
     Some(FilePath::from_bytes([keys.file()?.as_bytes(), SLOTS_ENDING.as_bytes()].concat()))
@@ -176,7 +176,7 @@ fn serve(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<(), De
                 refused = Some(libc::ENOMEM);
             }
             Some(Mapped::Plain(adopted)) => {
-                // SAFETY: hwloc has just made it, and nobody knows of it.
+                // SAFETY: hwloc has just made it, and no other code knows of it.
                 unsafe { (call.hwloc.functions.destroy)(adopted) };
                 return Err(missing());
             }
@@ -196,7 +196,7 @@ fn fill(
 ) -> Option<()> {
     let handle = state.new_handle(&call.hwloc, segment)?;
     let State { texts, segments, .. } = state;
-    // SAFETY: the handle is a topology in that segment, and nobody else knows of it.
+    // SAFETY: the handle is a topology in that segment, and no other code knows of it.
     if !unsafe { texts.own(segments, &call.hwloc.functions, handle, named_types) } {
         let failed = state.handle(handle)?;
         state.end_handle(&call.hwloc, failed, handle);
@@ -209,7 +209,7 @@ fn fill(
         .iter_mut()
         .filter(|it| it.topology == handle)
         .for_each(|it| (it.topology, it.is_loaded) = (topology, true));
-    // SAFETY: what the program has initialised is there now, and nobody knows of it.
+    // SAFETY: what the program has initialised is there now, and no other code knows of it.
     unsafe { (call.hwloc.functions.destroy)(handle) };
     Some(())
 }

@@ -36,7 +36,7 @@ fn each(mut visit: impl FnMut(&'static CStr)) {
 ///
 /// `dl_iterate_phdr` must call it, with a pointer to the function of `each`.
 unsafe extern "C" fn next(object: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader gives a valid object, and passes on the function of `each`, which nobody
+    // SAFETY: the loader gives a valid object, and passes on the function of `each`, which no other
     // else uses during the call.
     let (object, visit) = unsafe { (&*object, &mut *data.cast::<&mut dyn FnMut(&'static CStr)>()) };
     let mut file = c"";

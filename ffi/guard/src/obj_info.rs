@@ -33,7 +33,7 @@ impl Known {
     /// this function and returns to the same address is that of the same library, loaded again.
     fn find(&self, caller: *const c_void) -> Option<Real> {
         let known = self.at(caller)?.load(Ordering::Acquire);
-        // SAFETY: it is NULL, or `remember` has stored it and nobody frees it.
+        // SAFETY: it is NULL, or `remember` has stored it and it is not freed.
         let known = unsafe { known.as_ref() }?;
         ptr::eq(known.caller, caller).then_some(known.real)
     }
@@ -47,7 +47,7 @@ impl Known {
         let new = Box::into_raw(Box::new(Inner { caller, real }));
         let order = (Ordering::Release, Ordering::Relaxed);
         if place.compare_exchange(ptr::null_mut(), new, order.0, order.1).is_err() {
-            // SAFETY: nobody else knows of it.
+            // SAFETY: no other code knows of it.
             drop(unsafe { Box::from_raw(new) });
         }
     }

@@ -53,7 +53,7 @@ impl Segment {
         start..start.saturating_add(self.length)
     }
 
-    /// Gives back the pages that were written, if nobody has a topology in it.
+    /// Gives back the pages that were written, if no topology is in it.
     pub(crate) fn rest(&self) {
         // SAFETY: the range is mapped, from a file. Nobody has a pointer into it whose object
         // differs from what is in the file.
@@ -61,7 +61,7 @@ impl Segment {
     }
 }
 
-/// The segments of this process. They stay mapped as long as nobody needs their addresses, and are
+/// The segments of this process. They stay mapped as long as the program does not need their addresses, and are
 /// used again. One that is unmapped has length 0.
 pub(crate) struct Segments {
     all: Vec<Segment>,
@@ -152,7 +152,7 @@ impl Segments {
             self.reserved.push(address.addr()..address.addr().saturating_add(length));
         } else if reserved != libc::MAP_FAILED {
             // A kernel before 4.17 takes the address as a wish.
-            // SAFETY: it was mapped just now, and nobody knows of it.
+            // SAFETY: it was mapped just now, and no other code knows of it.
             unsafe { libc::munmap(reserved, length) };
         }
     }
@@ -170,7 +170,7 @@ impl Segments {
             let range = segment.range();
             let overlaps = range.start < needed.end && needed.start < range.end;
             if overlaps && !segment.is_pinned && !has_handle(number) {
-                // SAFETY: nobody has a topology in it. hwloc's own structure is never used again: its
+                // SAFETY: no topology is in it. hwloc's own structure is never used again: its
                 // library may be unloaded by now, so it is not destroyed.
                 unsafe { libc::munmap(segment.address, segment.length) };
                 segment.length = 0;
@@ -180,7 +180,7 @@ impl Segments {
             let is_needed = range.start < needed.end && needed.start < range.end;
             if is_needed {
                 let start = ptr::without_provenance_mut(range.start);
-                // SAFETY: the guard has reserved the range, and nobody else knows of it.
+                // SAFETY: the guard has reserved the range, and no other code knows of it.
                 unsafe { libc::munmap(start, range.len()) };
             }
             !is_needed
@@ -222,7 +222,7 @@ fn make_writable(place: Where) -> bool {
     let Where { file, offset, address, length } = place;
     let Ok(offset) = libc::off_t::try_from(offset) else { return false };
     let before = errno();
-    // SAFETY: hwloc has just mapped the same bytes at this address, and nobody has used them yet
+    // SAFETY: hwloc has just mapped the same bytes at this address, and no code has used them yet
     // except for hwloc's structure, which does not change.
     let mapped = unsafe { libc::mmap(address, length, ACCESS, KIND, file, offset) };
     set_errno(before);

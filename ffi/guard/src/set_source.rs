@@ -28,7 +28,7 @@ pub(crate) unsafe extern "C" fn init(topology: *mut Topology, caller: *const c_v
 }
 
 /// Notes what a program has said of a topology.
-fn tell(call: &Call, topology: Topology, change: impl FnMut(&mut NotLoaded)) {
+fn note(call: &Call, topology: Topology, change: impl FnMut(&mut NotLoaded)) {
     if call.is_inner() {
         return;
     }
@@ -57,7 +57,7 @@ macro_rules! other_source {
             const NAME: &CStr = $real;
             let Some(call) = Call::from(caller) else { return $failed };
             let Some(real) = call.function::<Real>(NAME) else { return $failed };
-            tell(&call, topology, |source| source.other = NAME.to_str().ok());
+            note(&call, topology, |source| source.other = NAME.to_str().ok());
             // SAFETY: it is hwloc's function, and the caller's arguments are valid for it.
             let work = || unsafe { real(topology, $($argument),*) };
             $(let work = || noted(&call, $noted, |_| topology, work);)?
@@ -102,7 +102,7 @@ pub(crate) unsafe extern "C" fn set_components(
     let Some(real) = call.function::<Real>(NAME) else { return -1 };
     // SAFETY: the caller's name is NULL or ends with a zero.
     let is_gl = !name.is_null() && unsafe { CStr::from_ptr(name) } == c"gl";
-    tell(&call, topology, |source| match is_gl {
+    note(&call, topology, |source| match is_gl {
         true => source.without_gl = true,
         false => source.other = NAME.to_str().ok(),
     });

@@ -39,7 +39,7 @@ pub(crate) fn state() -> Locked<'static, State> {
 }
 
 /// Entry that makes the dynamic loader call `at_start` before the program has threads: a thread that took
-/// the lock first, and a fork meanwhile, would leave it to a child that nobody gives it back in.
+/// the lock first, and a fork meanwhile, would leave the child with a lock that is never released.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_START: extern "C" fn() = at_start;

@@ -74,7 +74,7 @@ impl OwnTexts {
         is_done
     }
 
-    /// Frees the texts of objects in a segment that nobody has a topology in.
+    /// Frees the texts of objects in a segment that no topology is in.
     pub(crate) fn free(&mut self, segments: &Segments, segment: usize) {
         self.0.retain(|(of, object)| {
             if *of == segment {
@@ -96,7 +96,7 @@ impl OwnTexts {
 fn free_texts(segments: &Segments, object: &Object) {
     let free = |memory: *mut c_void| {
         if segments.around(memory).is_none() {
-            // SAFETY: this module, hwloc or the program has made it with malloc, and nobody uses it
+            // SAFETY: this module, hwloc or the program has made it with malloc, and no code uses it
             // any more.
             unsafe { libc::free(memory) };
         }

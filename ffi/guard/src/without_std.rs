@@ -11,7 +11,7 @@ struct Heap;
 /// Alignment of memory of `malloc` that is at least as large.
 const MALLOC_ALIGN: usize = 2 * size_of::<usize>();
 
-// SAFETY: `malloc` and `realloc` return NULL, or memory of that size and alignment that nobody else
+// SAFETY: `malloc` and `realloc` return NULL, or memory of that size and alignment that no other
 // has. Nothing in this library needs a larger alignment, and such a layout gets NULL.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -204,7 +204,7 @@ fn in_c((_, source, name, c_name, prefix, first): &Enum) -> String {
     format!("{declared}}} {c_name};\n\n")
 }
 
-/// Enums that functions take and return as plain numbers. cbindgen must be told to include them,
+/// Enums that functions take and return as plain numbers. cbindgen includes them only if they are listed,
 /// because no function names them.
 fn numbers(source: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(source).expect("a source");

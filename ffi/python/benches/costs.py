@@ -1,5 +1,5 @@
 """What a Python process pays for the topology: memory above plain Python, time to import and adopt, time of
-questions; beside hwloc by ctypes, and pyhwloc if it is installed. All are asked about the same synthetic machine.
+questions; compared with hwloc by ctypes, and pyhwloc if it is installed. All are asked about the same synthetic machine.
 
 topobroker run -i "pack:8 [numa] l3:4 core:64 pu:2" -- python costs.py
 """

@@ -10,7 +10,7 @@ world = MPI.COMM_WORLD
 node = world.Split_type(MPI.COMM_TYPE_SHARED)
 topology = topobroker.load()
 
-# What this rank may run on tells where it is: the lowest object that has all of it.
+# The PUs that this rank may run on show where it is: the lowest object that has all of it.
 place = topology.covering(topobroker.bound_cpus()) or topology.root
 cache = place if place.type == "L3Cache" else place.ancestor("L3")
 near = node.Split(-1 if cache is None else cache.logical_index, node.rank)

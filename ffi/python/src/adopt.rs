@@ -122,7 +122,7 @@ pub(crate) fn _adopt_elected(py: Python<'_>) -> Option<PyTopology> {
     py.detach(|| topobroker_reader::adopt_keys(elected()?).ok()).map(whole)
 }
 
-/// The process that has published what this process has adopted, and with which it goes; 0 if nobody.
+/// The process that has published what this process has adopted, and with which it goes; 0 if there is none.
 #[pyfunction]
 pub(crate) fn _publisher() -> u32 {
     topobroker_reader::adopted().map_or(0, |adopted| adopted.header().publisher_pid)

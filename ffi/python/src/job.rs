@@ -195,8 +195,8 @@ impl PyRank {
     /// that is parted by MIG.
     #[getter]
     fn gpu_variables(&self) -> BTreeMap<&'static str, String> {
-        let told = |it| of_gpus_of_rank(it, self.job, self.rank.rank);
-        Interface::OF_RANKS.into_iter().flat_map(told).collect()
+        let variables = |it| of_gpus_of_rank(it, self.job, self.rank.rank);
+        Interface::OF_RANKS.into_iter().flat_map(variables).collect()
     }
 
     fn __repr__(&self) -> String {

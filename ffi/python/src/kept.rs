@@ -1,7 +1,7 @@
 //! Handles of the reader that Python objects hold, with the owner of what they borrow from.
 //!
 //! A handle such as [`Object`] borrows from a topology. Python has no lifetimes, so a [`Kept`] holds
-//! the handle as if what it borrows from lived forever, and beside it the owner of that. It shows the
+//! the handle as if what it borrows from lived forever, together with the owner of that. It shows the
 //! handle only to closures that must do for every lifetime, so nothing that borrows gets out alone.
 
 use memmap2::Mmap;
@@ -226,7 +226,7 @@ fn keep<T: Send + Sync + 'static>(value: T, below: Owner) -> (&'static T, Owner)
     let place: *const T = &raw const holder.value;
     // SAFETY: the value is behind a reference count, so it stays in its place as long as the owner
     // is kept. Within this module each reference goes into a `Kept` or a holder together with its
-    // owner. A `Kept` shows it only to closures that must do for every lifetime, and none of those
+    // owner. A `Kept` shows it only to closures that must do for every lifetime, and no such closure
     // puts it into another handle.
     let value = unsafe { &*place };
     (value, Some(holder))

@@ -1,5 +1,5 @@
 //! The node's shared hwloc topology in Python: the module `topobroker._topobroker`, which the package
-//! `topobroker` in the folder beside this one shows.
+//! `topobroker` in the folder next to this one shows.
 //!
 //! What Python asks is answered by the reader. Classes are made when they are first used, because
 //! each costs every process some kilobytes.
@@ -10,7 +10,7 @@ mod binding;
 mod cluster;
 mod failure;
 mod handles;
-#[allow(unsafe_code, reason = "PyO3 does not tell which interpreter this is")]
+#[allow(unsafe_code, reason = "PyO3 does not say which interpreter this is")]
 mod interpreter;
 mod job;
 #[allow(unsafe_code, reason = "Python has no lifetimes")]

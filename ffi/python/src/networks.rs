@@ -34,7 +34,7 @@ impl PyNetwork {
         self.id.kind()
     }
 
-    /// The prefix of its subnet; None if it has none or nobody knows it.
+    /// The prefix of its subnet; None if it has none or it is unknown.
     #[getter]
     fn subnet(&self) -> Option<u64> {
         self.id.subnet()

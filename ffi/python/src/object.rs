@@ -310,7 +310,7 @@ impl PyObject {
         self.0.ask(|object| Some(object.bus_id()?.to_string()))
     }
 
-    /// Whether it is ready for messages: True, False, or None if nobody knows.
+    /// Whether it is ready for messages: True, False, or None if it is unknown.
     #[getter]
     fn link_is_active(&self) -> Option<bool> {
         match self.0.ask(|object| object.link_state()) {

@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use topobroker_draw::{Fold, NodeOptions, Units, node, svg, svg_to_embed};
 use topobroker_layout::job::MAX_RANKS;
-use topobroker_reader::devices::{Beside, NicChoice, RankDevice};
+use topobroker_reader::devices::{Near, NicChoice, RankDevice};
 use topobroker_reader::text::{synthetic, xml};
 use topobroker_reader::{
     Depth, Distribution, Object, ObjectType, RestrictFlags, Topology, TypeDepth, TypeName, View,
@@ -218,7 +218,7 @@ impl PyTopology {
     }
 
     /// The NUMA nodes of ordinary memory, one near each PU: not those of devices or of fast or slow
-    /// memory beside it. Counterpart: `hwloc_topology_get_default_nodeset`.
+    /// memory next to it. Counterpart: `hwloc_topology_get_default_nodeset`.
     #[getter]
     fn default_nodeset(&self) -> PySet {
         PySet(
@@ -338,11 +338,11 @@ impl PyTopology {
         let given = self.0.each(|topology| {
             let object = |id: &u32| topology.object(*id);
             let devices: Vec<_> = device_ids.iter().filter_map(object).collect();
-            let beside = ranks.iter().filter_map(|rank| match rank {
-                GivenRank::Cpus(set) => Some(Beside::Pus(set)),
-                GivenRank::Device(id) => object(id).map(Beside::Device),
+            let near = ranks.iter().filter_map(|rank| match rank {
+                GivenRank::Cpus(set) => Some(Near::Pus(set)),
+                GivenRank::Device(id) => object(id).map(Near::Device),
             });
-            topology.assign(&devices, &beside.collect::<Vec<_>>(), per_rank)
+            topology.assign(&devices, &near.collect::<Vec<_>>(), per_rank)
         });
         let each = per_rank.min(device_ids.len());
         let mut given = given.into_iter().map(PyObject);
@@ -405,7 +405,7 @@ impl PyTopology {
         Ok(Some(keys))
     }
 
-    /// Whether it is of the machine that this process runs on, as far as hwloc can tell.
+    /// Whether it is of the machine that this process runs on, as far as hwloc knows.
     #[getter]
     fn is_this_system(&self) -> bool {
         self.0.ask(|topology| topology.is_this_system())

@@ -1,4 +1,4 @@
-"""Workers are bound to cores near their GPUs, which they share with nobody whom they need not share with."""
+"""Workers are bound to cores near their GPUs, which they share only where they must."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_gpus_whose_order_is_not_that_of_their_places_keep_their_places(machine:
     assert_apart(bindings)
 
 
-def test_memory_beside_ordinary_memory_is_left_alone(machine: Machine) -> None:
+def test_memory_next_to_ordinary_memory_is_left_alone(machine: Machine) -> None:
     from test_topology import NUMA_XML
 
     binding = plan(machine(NUMA_XML), torchrun(1, 2))
@@ -183,7 +183,7 @@ def test_amd_gpus_are_numbered_by_one_variable_in_those_of_the_other(machine: Ma
 def test_a_batch_script_of_slurm_is_no_rank() -> None:
     from topobroker._launcher import rank_of
 
-    with pytest.raises(ValueError, match="nobody told"):
+    with pytest.raises(ValueError, match="does not know its rank"):
         rank_of({"SLURM_LOCALID": "0", "SLURM_TASKS_PER_NODE": "8", "SLURM_NODEID": "0"})
     for environ, says in [
         ({"LOCAL_RANK": "x", "LOCAL_WORLD_SIZE": "4"}, "LOCAL_RANK is 'x'"),
@@ -287,7 +287,7 @@ LAUNCHERS: dict[str, dict[str, str]] = {
 
 
 @pytest.mark.parametrize("launcher", LAUNCHERS)
-def test_each_launcher_tells_the_rank(gpus: Topology, launcher: str) -> None:
+def test_each_launcher_gives_the_rank(gpus: Topology, launcher: str) -> None:
     binding = plan(gpus, LAUNCHERS[launcher])
     assert (binding.launcher, binding.rank, binding.size) == (launcher, 2, 4)
     assert f"rank 2 of 4 ({launcher})" in str(binding) and binding.explain().startswith(str(binding))
@@ -296,7 +296,7 @@ def test_each_launcher_tells_the_rank(gpus: Topology, launcher: str) -> None:
 @pytest.mark.parametrize(
     ("environ", "how", "says"),
     [
-        ({}, {}, "nobody told this process its rank"),
+        ({}, {}, "this process does not know its rank"),
         ({}, {"rank": 4, "size": 4}, "rank 4 of 4 ranks on this node; expected 0 to 3"),
         (torchrun(0, 4), {"gpu": 8}, "this process sees 8 GPUs"),
         (torchrun(0, 4), {"gpu": "GPU-none"}, "it has GPU-00000000-0000"),
@@ -327,7 +327,7 @@ def bind_program(quiet_environment: dict[str, str], program: str, words: list[st
     )
 
 
-def test_workers_of_this_machine_are_bound_as_told(program: str, quiet_environment: dict[str, str], script: str) -> None:
+def test_workers_of_this_machine_are_bound_as_asked(program: str, quiet_environment: dict[str, str], script: str) -> None:
     own = sorted(os.sched_getaffinity(0))
     found: list[list[int]] = []
     for rank in range(2):

@@ -145,7 +145,7 @@ NUMA_XML = """<?xml version="1.0" encoding="UTF-8"?>
 </topology>"""
 
 
-def test_memory_attributes_and_default_nodes_are_told(machine: Machine) -> None:
+def test_memory_attributes_and_default_nodes_are_known(machine: Machine) -> None:
     t = machine(NUMA_XML)
     capacity = next(it for it in t.memory_attributes if it.name == "Capacity")
     assert [capacity.value(node) for node in t.numa_nodes] == [1_000_000_000, 2_000_000_000, 500_000_000]
@@ -183,7 +183,7 @@ def test_topologies_and_sequences_are_compared_by_what_they_are(machine: Machine
         t.cores.index(t.pus[0])
 
 
-def test_what_processes_share_is_told(machine: Machine) -> None:
+def test_what_processes_share_is_known(machine: Machine) -> None:
     t = machine(SMALL)
     shared = t.locality([0], [2])
     assert "L3" in shared and "core" not in shared and shared.pmix & 0x10

@@ -33,7 +33,7 @@ def main(words: Optional[Sequence[str]] = None) -> int:
         "or where it is first used; default: %(default)s",
     )
     bind.add_argument("--no-hyperthreads", action="store_true", help="one PU of each core")
-    bind.add_argument("--no-nic-variables", action="store_true", help="tell no library its NIC")
+    bind.add_argument("--no-nic-variables", action="store_true", help="set no variables of NICs")
     bind.add_argument("--gpu-variables", action="store_true", help="also set CUDA_VISIBLE_DEVICES and the like")
     bind.add_argument("--dry-run", action="store_true", help="say what would be done and why, and do nothing")
     bind.add_argument("--quiet", action="store_true", help="say nothing")

@@ -36,7 +36,7 @@ def bind_this_rank(
     """Binds this process, one of `size` ranks on this node, and returns how.
 
     `rank` and `size` are numbers on this node; by default those that torchrun (also of Ray Train), Slurm,
-    Open MPI, MPICH, PALS or `topobroker job exec` set. Dask tells none: give them.
+    Open MPI, MPICH, PALS or `topobroker job exec` set. Dask sets no such variables: give them.
 
     A rank without `gpu` has the GPU that it uses by convention: cuda:LOCAL_RANK of those that it sees, in
     turn if ranks are more. `gpus` is the GPU of each rank, if it is otherwise; then all ranks know what the
@@ -50,7 +50,7 @@ def bind_this_rank(
     Ranks that a launcher has bound already keep their PUs. `memory` is the policy for NUMA nodes of
     ordinary memory near these cores: "bind" (others only if they are full), "auto" (the same, if the kernel
     lets this process), "interleave", "firsttouch", or None. With `hyperthreads=False` a rank has one PU of
-    each core. Variables tell UCX, NCCL and MPICH which NIC is near the GPU (not if they are set); with
+    each core. Variables make UCX, NCCL and MPICH use the NIC near the GPU (not if they are set); with
     `gpu_variables` also CUDA, ROCm and Level Zero the GPU, which then is number 0.
 
     One line on standard error says what was done, unless `quiet`. With `dry_run` nothing is done, and the
@@ -179,7 +179,7 @@ class _Planner:
         binding._before = affinity
         usable = affinity & whole
         if not usable:
-            binding.reasons.append(f"the topology has none of the PUs {affinity} of this process: it is of another machine")
+            binding.reasons.append(f"the topology has no PU of {affinity}, those of this process: it is of another machine")
             return whole, False
         if usable == possible & whole:
             return usable, False
@@ -261,9 +261,9 @@ class _Planner:
         return _Choice(own, used, sharers, rank % sharers)
 
     def _count(self) -> int:
-        """The number of GPUs that the ranks of this node have together, as far as their launcher tells."""
-        told = self.environ.get("SLURM_GPUS_ON_NODE", "")
-        return int(told) if is_number(told) else len(self.reachable)
+        """The number of GPUs that the ranks of this node have together, as far as their launcher says."""
+        count = self.environ.get("SLURM_GPUS_ON_NODE", "")
+        return int(count) if is_number(count) else len(self.reachable)
 
     def _given(self, gpu: Optional[_GpuName], seen: list[Gpu]) -> Optional[Gpu]:
         """A GPU that the user names."""
@@ -336,7 +336,7 @@ class _Planner:
         if not binding.nics and networks:
             nics = networks[0].nics
             if binding.gpu is not None:
-                # All GPUs of the node take NICs in turn, so that two beside one NIC know of each other.
+                # All GPUs of the node take NICs in turn, so that two near one NIC share it evenly.
                 gpus = list(self.whole.gpus)
                 binding.nics = self.whole.assign(nics, gpus)[gpus.index(binding.gpu)]
             else:

@@ -21,7 +21,7 @@ class Binding:
     size: int
     """Number of ranks on this node."""
     launcher: str
-    """Who told rank and size."""
+    """Where rank and size are from."""
     cpus: Set
     """PUs of the rank."""
     nodes: Set

@@ -76,7 +76,7 @@ def named(word: str, numbered: Sequence[Gpu], known: Sequence[Object]) -> Option
         uuid = gpu.uuid or ""
         if any(it.startswith(word) for it in gpu.mig_instances):
             return Gpu(gpu, word)
-        # ROCm has GPU- before the digits that hwloc tells with 0x.
+        # ROCm has GPU- before the digits that hwloc reports with 0x.
         plain = uuid[2:] if uuid.startswith("0x") else uuid
         if uuid and (uuid.startswith(whole) or f"GPU-{plain}".startswith(whole)):
             return Gpu(gpu, word if word.startswith("MIG-") else None)
@@ -86,7 +86,7 @@ def named(word: str, numbered: Sequence[Gpu], known: Sequence[Object]) -> Option
 
 
 def _is_reachable(gpu: Object) -> bool:
-    """Whether the cgroup of this process lets it open a GPU. If nobody knows its file, it does."""
+    """Whether the cgroup of this process lets it open a GPU. If its file is unknown, it does."""
     minor = next(filter(None, (it.fact("NVIDIAMinor") for it in [gpu, *gpu.ancestors])), None)
     if minor is None:
         return True

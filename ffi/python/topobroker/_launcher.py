@@ -30,7 +30,7 @@ def rank_of(environ: Mapping[str, str]) -> tuple[str, int, int]:
         if count is not None:
             return "Slurm", integer(environ, "SLURM_LOCALID"), count
     raise ValueError(
-        "nobody told this process its rank: it has neither LOCAL_RANK and LOCAL_WORLD_SIZE (torchrun) nor "
+        "this process does not know its rank: it has neither LOCAL_RANK and LOCAL_WORLD_SIZE (torchrun) nor "
         "variables of Slurm, Open MPI, MPICH or PALS; give bind_this_rank(rank, size)"
     )
 

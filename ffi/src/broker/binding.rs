@@ -34,7 +34,7 @@ pub enum tb_memory_policy {
     TB_MEMORY_INTERLEAVE = 3,
     /// From some NUMA nodes in turn, by their bandwidth. From Linux 6.9.
     TB_MEMORY_WEIGHTED_INTERLEAVE = 5,
-    /// A policy that is none of these.
+    /// Another policy.
     TB_MEMORY_MIXED = -1,
 }
 

@@ -49,8 +49,8 @@ pub extern "C" fn tb_exchange_answer(
 ///
 /// `rank` is that of this process in the exchange, from 0. One process of each node `reports` its
 /// node: the adopted topology, else this machine as hwloc finds it. `name` is the name of the node;
-/// NULL is the host name. Of a node whose class another one has told before, a few hundred bytes are
-/// sent. A node that cannot be told keeps no other one waiting: it is missing in the cluster.
+/// NULL is the host name. For a node whose class another node has reported before, a few hundred bytes are
+/// sent. A node that cannot be reported does not keep others waiting: it is missing in the cluster.
 ///
 /// Rank 0 writes `file` with `mode`, such as 0400; if it exists it is replaced if `replace`, else it
 /// is TB_ERR_PUBLISH. `hosts` are the nodes that should be there, a hostlist such as n[001-276]; it
@@ -188,7 +188,7 @@ pub extern "C" fn tb_gathering_free(gathering: Option<Box<tb_gathering>>) {
     drop(gathering);
 }
 
-/// The names of a hostlist; none of NULL.
+/// The names of a hostlist; no names for NULL.
 fn expected(hosts: Text<'_>) -> Result<Vec<String>, Failure> {
     let Some(hosts) = hosts.optional("hosts")? else { return Ok(Vec::new()) };
     expand(hosts).map_err(|error| Failure::argument(format_args!("{error}")))
@@ -207,7 +207,7 @@ fn write(
     Ok(missing.len())
 }
 
-/// What this process brings. A process that cannot tell its node says so to the others.
+/// What this process brings. A process that cannot report its node says so to the others.
 fn contribution(reports: bool, name: Option<&str>) -> Contribution {
     if !reports {
         return Contribution::Nothing;

@@ -1,4 +1,4 @@
-//! Environment variables that tell programs their GPUs.
+//! Environment variables that make programs use their GPUs.
 
 use crate::answer::answer;
 use crate::failure::Failure;
@@ -7,7 +7,7 @@ use crate::pointers::{Buffer, Out};
 use crate::status::tb_status;
 use topobroker_reader::devices::environment::{Interface, of_gpus_of_rank};
 
-/// Programming interfaces of GPUs that can be told which of them to use.
+/// Programming interfaces of GPUs with variables for the GPUs to use.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum tb_gpu_interface {
@@ -23,7 +23,7 @@ pub enum tb_gpu_interface {
 
 /// Writes the environment variables by which a program uses the GPUs that a rank was given, a line
 /// NAME=value each, with a zero at its end. `interface` is a tb_gpu_interface. The text is empty if the
-/// rank was given none of that interface. `length` (may be NULL) is set to the bytes of the text
+/// rank was not given a GPU of that interface. `length` (may be NULL) is set to the bytes of the text
 /// without the zero, also with TB_ERR_TRUNCATED.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_gpu_env(
@@ -44,7 +44,7 @@ pub extern "C" fn tb_job_gpu_env(
                 return Err(Failure::argument(format_args!("interface {other}, expected 0 to 3")));
             }
         };
-        let told = of_gpus_of_rank(interface, job, rank);
-        told.iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>()
+        let variables = of_gpus_of_rank(interface, job, rank);
+        variables.iter().map(|(name, value)| format!("{name}={value}\n")).collect::<String>()
     })
 }

@@ -14,7 +14,7 @@ use topobroker_reader::text::{attributes, synthetic, xml};
 
 /// Stores the hwloc_topology_t of this process. The first call adopts the hwloc segment that the
 /// environment or the PMIx server names. If there is none, or it cannot be adopted, hwloc loads a
-/// topology. Every later call stores the same pointer. Any thread may read the topology; nobody may
+/// topology. Every later call stores the same pointer. Any thread may read the topology; none may
 /// change or destroy it. hwloc's functions of memory attributes write into their topology, and
 /// crash if it was adopted (2.9.0). Use tb_memory_value instead, or call them on a duplicate
 /// (hwloc_topology_dup).

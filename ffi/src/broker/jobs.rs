@@ -44,7 +44,7 @@ pub struct tb_device_policy<'a> {
     pub nics_per_rank: u32,
     /// GPUs for each rank, out of all of the node, the nearest ones first.
     pub gpus_per_rank: u32,
-    /// Also give out NICs of which nobody knows whether they are active.
+    /// Also give out NICs whose state is unknown.
     pub unknown_nics: bool,
     /// The NICs of a rank are to be near its first GPU, and not near its PUs.
     pub nics_near_gpu: bool,
@@ -63,7 +63,7 @@ pub struct tb_device_policy<'a> {
 /// topology has it. `ranks` are the ranks of its processes on this node, in the order of their
 /// local ranks, and `cpusets` are their PUs, NULL or empty for a rank that is not bound; both arrays have
 /// `count` elements. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
-/// With `legacy`, files for unmodified programs of hwloc and PMIx are published beside the job.
+/// With `legacy`, files for unmodified programs of hwloc and PMIx are published next to the job.
 /// `devices` says which NICs and GPUs the ranks are given; it may be NULL: one of each, NICs that are
 /// known to be active. On a failure nothing is left behind.
 #[unsafe(no_mangle)]
@@ -155,7 +155,7 @@ pub extern "C" fn tb_job_pmix_info(
     })
 }
 
-/// Stores an array of pmix_info_t with what PMIx tells everybody of a rank: PMIX_RANK, PMIX_CPUSET,
+/// Stores an array of pmix_info_t with what PMIx publishes about a rank: PMIX_RANK, PMIX_CPUSET,
 /// PMIX_LOCALITY_STRING and PMIX_DEVICE_DISTANCES (of the devices that have an id). `view` is the
 /// job's part of the topology, and `host` the name of this node. If `cpuset` is NULL or empty, the rank is
 /// not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of

@@ -1,4 +1,4 @@
-//! The functions of launchers: capture, publish, add jobs, place ranks, and tell processes the
+//! The functions of launchers: capture, publish, add jobs, place ranks, and hand processes the
 //! keys.
 
 mod binding;

@@ -1,4 +1,4 @@
-//! Publishes topologies, and tells processes the keys of the segments.
+//! Publishes topologies, and hands the keys of the segments to processes.
 
 use super::capture::tb_description;
 use crate::answer::{answer, means_itself};

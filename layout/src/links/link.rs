@@ -84,7 +84,7 @@ impl Link {
 
     /// Whether another link is of the same class and between the same vertices.
     #[must_use]
-    pub fn is_beside(&self, other: &Self) -> bool {
+    pub fn is_parallel_to(&self, other: &Self) -> bool {
         let ends = [(other.one, other.other), (other.other, other.one)];
         self.class == other.class && ends.contains(&(self.one, self.other))
     }

@@ -323,7 +323,7 @@ fn validate_order_of_pus(
         let mut own = 0..0;
         for row in rows.start as usize..rows.end as usize {
             let child = ordinal_of(moved.children.get(row)).filter(|child| *child < end);
-            // Special children are in none of these runs.
+            // Special children are not in these runs.
             let Some(run) = child.and_then(|child| runs.get(child)) else { continue };
             if own.is_empty() {
                 own = run.clone();

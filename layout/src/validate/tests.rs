@@ -125,7 +125,7 @@ fn nothing_normal_is_below_pus() {
 }
 
 #[test]
-fn memory_is_told_once_of_an_object_at_most() {
+fn memory_of_an_object_stands_once_at_most() {
     let mut topology = topology(&machine(3)).unwrap();
     let many = vec![0; topology.tree.objects as usize + 1];
     topology.total_memory.object = Column::pack(&many);

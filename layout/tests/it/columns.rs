@@ -1,4 +1,4 @@
-//! Every column of the archive has a rule: a column that nobody checks would be believed as it is.
+//! Every column of the archive has a rule: a column without a rule would be believed as it is.
 
 use std::collections::BTreeMap;
 

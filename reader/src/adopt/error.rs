@@ -17,7 +17,7 @@ pub enum KeysError {
     Missing { key: &'static str },
     /// The file with the daemon's keys exists but cannot be used.
     #[error(
-        "{file}: the keys of the node's daemon are not used; expected a file of root or this user that nobody else can write"
+        "{file}: the keys of the node's daemon are not used; expected a file of root or this user that only its owner can write"
     )]
     Daemon { file: FilePath, source: FileError },
     /// A key is malformed.

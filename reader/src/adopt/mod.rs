@@ -1,7 +1,6 @@
 //! Adoption, once per process: finds the keys, checks that their file can be trusted, maps the
 //! segment, checks it, and keeps it in a global.
 
-mod beside;
 #[allow(unsafe_code, reason = "borrowing a descriptor by its number is what this module is for")]
 mod descriptor;
 mod discover;
@@ -12,16 +11,17 @@ mod keys;
 mod map;
 mod meeting;
 mod open;
+mod other_segment;
 #[allow(unsafe_code, reason = "calling the libpmix of the process is what this module is for")]
 mod pmix_client;
 
-pub(crate) use beside::{beside, candidate};
 pub use error::{AdoptError, KeysError};
 pub use file_key::FileKey;
 pub use keys::Keys;
 pub use map::Placement;
 pub(crate) use map::map_part;
 pub(crate) use open::Candidate;
+pub(crate) use other_segment::{candidate, other_segment};
 pub use pmix_client::{pmix_keys, pmix_value};
 
 use crate::archive::Archive;

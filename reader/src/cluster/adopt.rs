@@ -2,7 +2,7 @@
 
 use super::Cluster;
 use super::error::ClusterOpenError;
-use crate::adopt::beside;
+use crate::adopt::other_segment;
 use topobroker_layout::header::MAX_CLUSTER_LEN;
 use topobroker_process::{FilePath, Global, variable};
 
@@ -41,7 +41,7 @@ pub fn adopt_cluster_file(
     {
         return Ok(cluster);
     }
-    let (candidate, bytes) = beside(file, MAX_CLUSTER_LEN)?;
+    let (candidate, bytes) = other_segment(file, MAX_CLUSTER_LEN)?;
     let cluster = Cluster::open_certified(bytes, candidate.is_trusted())?;
     let id = cluster.header().segment_id;
     let (adopted, name) = ADOPTED.set((cluster, file.clone()));

@@ -15,7 +15,7 @@ use topobroker_layout::set::Set;
 
 /// What a device of a rank should be near to.
 #[derive(Debug, Clone, Copy)]
-pub enum Beside<'a, 's> {
+pub enum Near<'a, 's> {
     /// The PUs that the rank is bound to; all PUs of the job if it is not bound.
     Pus(&'s Set),
     /// Another device, such as the GPU of the rank.
@@ -56,12 +56,12 @@ impl<'a> Topology<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// use topobroker_reader::{devices::{Beside, NicChoice}, Object, ObjectType, Set};
+    /// use topobroker_reader::{devices::{Near, NicChoice}, Object, ObjectType, Set};
     /// let nics: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
     /// let cores = topology.objects_with_type(ObjectType::Core);
     /// let ranks: Vec<Set> = cores.filter_map(Object::cpuset).collect();
-    /// let beside: Vec<Beside<'_, '_>> = ranks.iter().map(Beside::Pus).collect();
-    /// for (rank, nic) in topology.assign(&nics, &beside, 1).iter().enumerate() {
+    /// let near: Vec<Near<'_, '_>> = ranks.iter().map(Near::Pus).collect();
+    /// for (rank, nic) in topology.assign(&nics, &near, 1).iter().enumerate() {
     ///     println!("{rank} {}", nic.name().unwrap_or_default());
     /// }
     /// ```
@@ -69,7 +69,7 @@ impl<'a> Topology<'a> {
     pub fn assign(
         self,
         devices: &[Object<'a>],
-        ranks: &[Beside<'a, '_>],
+        ranks: &[Near<'a, '_>],
         per_rank: usize,
     ) -> Vec<Object<'a>> {
         let per_rank = per_rank.min(devices.len());
@@ -111,7 +111,7 @@ impl<'a> Topology<'a> {
             }
             RankDevice::Gpu => self.gpus().collect(),
         };
-        self.assign(&devices, &[Beside::Pus(pus)], 1).first().copied()
+        self.assign(&devices, &[Near::Pus(pus)], 1).first().copied()
     }
 }
 
@@ -230,18 +230,18 @@ impl<'a> Dealer<'a> {
     }
 
     /// Finds out how good each device is for a rank, which has its turn now.
-    fn weigh(&mut self, rank: Beside<'a, '_>) {
+    fn weigh(&mut self, rank: Near<'a, '_>) {
         match rank {
-            Beside::Pus(set) => self.weigh_places(set),
-            Beside::Device(other) => {
+            Near::Pus(set) => self.weigh_places(set),
+            Near::Device(other) => {
                 let pus = other.non_io_ancestor().cpuset().unwrap_or_default();
                 self.weigh_places(&pus);
             }
         }
         for it in &mut self.candidates {
             let class = match rank {
-                Beside::Pus(_) => 0,
-                Beside::Device(other) => self.topology.path_class(it.device, other) as u8,
+                Near::Pus(_) => 0,
+                Near::Device(other) => self.topology.path_class(it.device, other) as u8,
             };
             let place = self.places.get(it.place).map(|place| place.distance);
             let (nearness, latency) = place.unwrap_or((Nearness::Unknown, 0));
@@ -304,10 +304,10 @@ impl<'a> Dealer<'a> {
     }
 
     /// Gives each rank one device.
-    fn spread(mut self, ranks: &[Beside<'a, '_>]) -> Vec<Object<'a>> {
+    fn spread(mut self, ranks: &[Near<'a, '_>]) -> Vec<Object<'a>> {
         let mut groups: Vec<Alike> = Vec::new();
-        for (rank, beside) in ranks.iter().enumerate() {
-            self.weigh(*beside);
+        for (rank, near) in ranks.iter().enumerate() {
+            self.weigh(*near);
             let costs = || self.candidates.iter().map(|it| it.distance);
             let known = groups.iter().rposition(|group| group.costs.iter().copied().eq(costs()));
             let group = known.unwrap_or_else(|| {

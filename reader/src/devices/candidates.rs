@@ -128,12 +128,12 @@ impl<'a> Object<'a> {
     }
 
     /// The IPv4 subnets of the interfaces of a NIC, of their VLANs and bonds, such as `10.1.0.0/16`. None if
-    /// nobody knows: hwloc's XML has none.
+    /// they are unknown: hwloc's XML has none.
     pub fn ip_subnets(self) -> impl Iterator<Item = &'a str> {
         let siblings = self.pci_device_above().into_iter().flat_map(Object::io_children);
         let interfaces = siblings.filter(|it| is_interface(*it));
-        let told = interfaces.filter_map(|it| it.fact("IPSubnets"));
-        told.flat_map(|list| list.split(','))
+        let subnets = interfaces.filter_map(|it| it.fact("IPSubnets"));
+        subnets.flat_map(|list| list.split(','))
     }
 
     /// The kind of an OS device; `None` for other objects.

@@ -19,7 +19,7 @@ pub(crate) enum GpuLink {
 /// Which GPUs are connected.
 pub(crate) struct Domains<'a> {
     /// The distinct domains that the driver reports, the first GPU's first. Empty texts follow.
-    told: [&'a str; MOST_TOLD],
+    names: [&'a str; MOST_NAMES],
     matrix: Option<Distances<'a>>,
     /// By row of the matrix: the number of its domain among those of the matrix, or [`NONE`].
     domain: [u16; MOST],
@@ -32,7 +32,7 @@ const NONE: u16 = u16::MAX;
 const MOST: usize = 512;
 
 /// The greatest number of domains of a node that the driver reports. Nearly all nodes are in one.
-const MOST_TOLD: usize = 16;
+const MOST_NAMES: usize = 16;
 
 impl GpuLink {
     pub(crate) const ALL: [Self; 3] = [Self::NvLink, Self::Xgmi, Self::XeLink];
@@ -51,27 +51,27 @@ impl GpuLink {
 impl<'a> Domains<'a> {
     /// `None` if the machine does not report links of this kind.
     pub(crate) fn new(topology: Topology<'a>, link: GpuLink) -> Option<Self> {
-        let mut told = [""; MOST_TOLD];
+        let mut names = [""; MOST_NAMES];
         let gpus = (link == GpuLink::NvLink).then(|| topology.gpus());
         for name in gpus.into_iter().flatten().filter_map(Object::nvlink_domain) {
-            let place = told.iter().position(|it| it.is_empty() || *it == name);
-            place.and_then(|place| told.get_mut(place)).into_iter().for_each(|it| *it = name);
+            let place = names.iter().position(|it| it.is_empty() || *it == name);
+            place.and_then(|place| names.get_mut(place)).into_iter().for_each(|it| *it = name);
         }
         let matrix = topology.distances_with_name(link.matrix()).next();
         let domain = matrix.map_or([NONE; MOST], connected);
-        let is_told = matrix.is_some() || told.first() != Some(&"");
-        is_told.then_some(Self { told, matrix, domain })
+        let is_known = matrix.is_some() || names.first() != Some(&"");
+        is_known.then_some(Self { names, matrix, domain })
     }
 
     /// The number of the domain of a GPU: those that the driver reports come first, and domains are
     /// numbered by their first GPU. `None` if the GPU has no links.
     pub(crate) fn number(&self, gpu: Object<'a>) -> Option<u32> {
         let number = match gpu.nvlink_domain() {
-            Some(name) => self.told.iter().position(|it| *it == name)?,
+            Some(name) => self.names.iter().position(|it| *it == name)?,
             None => {
                 let domain = *self.domain.get(row(self.matrix?, gpu)?)?;
-                let told = self.told.iter().take_while(|it| !it.is_empty()).count();
-                Some(told + usize::from(domain)).filter(|_| domain != NONE)?
+                let names = self.names.iter().take_while(|it| !it.is_empty()).count();
+                Some(names + usize::from(domain)).filter(|_| domain != NONE)?
             }
         };
         u32::try_from(number).ok()

@@ -57,8 +57,8 @@ impl<'a> Topology<'a> {
 impl<'a> Object<'a> {
     /// The UUIDs of the instances of a GPU that NVIDIA's MIG parts; none if it is whole.
     pub fn mig_instances(self) -> impl Iterator<Item = &'a str> {
-        let told = self.pci_device_above().and_then(|pci| pci.fact("MIGInstances"));
-        told.into_iter().flat_map(|told| told.split(','))
+        let listed = self.pci_device_above().and_then(|pci| pci.fact("MIGInstances"));
+        listed.into_iter().flat_map(|listed| listed.split(','))
     }
 
     /// The GPUs of a PCI device: several if it is partitioned (AMD), or each tile is one (Level Zero, FLAT).

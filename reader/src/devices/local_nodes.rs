@@ -9,7 +9,7 @@ pub const NUMA_NODE: &str = "NumaNode";
 
 impl Object<'_> {
     /// The NUMA nodes that a device, or any other object, is local to, by OS index: those that people mean
-    /// ([`default_numa_nodes`](crate::Topology::default_numa_nodes)), and only if none of them is local,
+    /// ([`default_numa_nodes`](crate::Topology::default_numa_nodes)), and only if no such node is local,
     /// others, as where all PUs near the device are those of other cgroups. If Linux says which one a device
     /// is near, it is that one.
     ///

@@ -121,8 +121,8 @@ impl<'a> Port<'a> {
         let by_address = self.gid(0).and_then(|gid| {
             let [.., a, b, c, d, e, f, g, h] = gid.octets();
             let guid = [a, b, c, d, e, f, g, h];
-            let mut beside = pci.io_children().filter_map(|it| it.info("Address"));
-            beside.find_map(|address| link_layer_of(address, guid))
+            let mut addresses = pci.io_children().filter_map(|it| it.info("Address"));
+            addresses.find_map(|address| link_layer_of(address, guid))
         });
         by_address.or_else(|| self.link_layer_by_class(pci)).or_else(|| self.link_layer_by_lid())
     }
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_interfaces_tell_what_is_below_a_port() {
+    fn addresses_of_interfaces_show_the_link_layer_of_a_port() {
         let mac = [0x7a, 0xe7, 0xd1, 0xff, 0xfe, 0x24, 0xa7, 0xcd];
         assert_eq!(link_layer_of("78:e7:d1:24:a7:cd", mac), Some(LinkLayer::Ethernet));
         assert_eq!(link_layer_of("78:e7:d1:24:a7:ce", mac), None);

@@ -1,7 +1,7 @@
 //! Jobs: the part of the node's topology that a launcher made ready for a job, and the PUs of its
 //! ranks.
 
-use crate::adopt::{AdoptError, Adopted, beside, pmix_value};
+use crate::adopt::{AdoptError, Adopted, other_segment, pmix_value};
 use crate::devices::{device_of_number, nvlink_domain_of};
 use crate::locality::{Blocks, Locality, by_pus, by_sets};
 use crate::object::Object;
@@ -78,7 +78,7 @@ pub fn adopt_job(
     file: impl Into<FilePath>,
 ) -> Result<Job<'static>, AdoptJobError> {
     let file = &file.into();
-    let (candidate, bytes) = beside(file, MAX_SEGMENT_LEN)?;
+    let (candidate, bytes) = other_segment(file, MAX_SEGMENT_LEN)?;
     let refused = |error| candidate.refused(error);
     let (header, archive) = job::open(bytes).map_err(refused)?;
     if archive.base != base.header().segment_id {

@@ -164,7 +164,7 @@ impl Situation {
     /// | direct | the PUs that affinity and cgroup both have |
     /// | singleton | all; if the topology is of this whole machine, the PUs of its cgroup |
     ///
-    /// If the topology has none of these PUs, the process is to use all of it.
+    /// If the topology does not have these PUs, the process is to use all of it.
     #[must_use]
     pub fn decide(&self) -> Decision {
         let all = |reason| Decision { part: EffectivePart::All, reason };
@@ -199,10 +199,10 @@ impl Situation {
             Launch::Singleton => match (&self.cgroup, self.published) {
                 (Some(cgroup), Scope::Machine) if self.is_this_system => self.part(
                     cgroup,
-                    "nobody launched it, and its cgroup leaves this of the machine",
-                    "nobody launched it: affinity alone is no limit to what it may look at",
+                    "no launcher started it, and its cgroup leaves this of the machine",
+                    "no launcher started it: affinity alone is no limit to what it may look at",
                 ),
-                _ => all("nobody launched it: the topology is what it may use"),
+                _ => all("no launcher started it: the topology is what it may use"),
             },
         }
     }
@@ -226,13 +226,12 @@ impl Situation {
     }
 
     /// The decision for a process that may use the PUs `own`: a part of the topology, or all.
-    /// `part` and `all` are the reasons. If the topology has none of the PUs, it is of another
+    /// `part` and `all` are the reasons. If the topology has no such PU, it is of another
     /// machine or cgroup and says nothing about the limits of this process.
     fn part(&self, own: &Set, part: &'static str, all: &'static str) -> Decision {
         let left = &self.pus & own;
         if left.is_empty() {
-            let reason =
-                "none of the PUs of this process are in the topology: it is of another machine";
+            let reason = "the topology has no PU of this process: it is of another machine";
             return Decision { part: EffectivePart::All, reason };
         }
         if left == self.pus {
@@ -297,7 +296,7 @@ pub fn effective_view() -> Result<View<'static>, EffectiveViewError> {
 }
 
 /// What the cgroup of this process leaves of a topology of this machine, as hwloc would find it here. All of
-/// it if there is no cpuset controller, if the topology is of another machine, or if it has none of the PUs.
+/// it if there is no cpuset controller, if the topology is of another machine, or if it has no PU of the process.
 ///
 /// ```no_run
 /// let adopted = topobroker_reader::adopt()?;

@@ -3,7 +3,7 @@
 use super::graph::{Links, LinksError};
 use super::of_topology::parts_of;
 use super::parts::{Parts, SwitchModel};
-use crate::adopt::{AdoptError, Adopted, FileKey, beside};
+use crate::adopt::{AdoptError, Adopted, FileKey, other_segment};
 use crate::topology::Topology;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -30,7 +30,7 @@ pub enum AdoptLinksError {
     Adopt(#[from] AdoptError),
     /// The links are of another topology than the adopted one.
     #[error(
-        "{file}: has links of segment {found}, but this process has adopted {expected}; tell the links again"
+        "{file}: has links of segment {found}, but this process has adopted {expected}; declare the links again"
     )]
     OtherBase { file: FilePath, found: String, expected: String },
 }
@@ -51,7 +51,7 @@ impl DeclaredLinks<'static> {
         let mut name = Vec::from(file.as_bytes());
         name.extend_from_slice(Self::ENDING.as_bytes());
         let file = FilePath::from_bytes(name);
-        let (candidate, bytes) = match beside(&file, MAX_SEGMENT_LEN) {
+        let (candidate, bytes) = match other_segment(&file, MAX_SEGMENT_LEN) {
             Err(AdoptError::Open { source, .. }) if source.is(Errno::NOENT) => {
                 return Ok(None);
             }

@@ -7,8 +7,8 @@ use crate::topology::Topology;
 
 impl<'a> Topology<'a> {
     /// The graph of links: what connects CPUs, memory, GPUs, NICs and disks. It has what hwloc
-    /// reports, and the greatest speeds of PCI links that the publisher found out. What nobody
-    /// knows is `None`.
+    /// reports, and the greatest speeds of PCI links that the publisher found out. What is
+    /// unknown is `None`.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));

@@ -59,7 +59,7 @@ impl<'a> Parts<'a> {
             .filter(|link| link.one != link.other)
             .for_each(|link| self.add_link(link));
         for link in self.links.iter_mut().skip(first) {
-            let mut known = replaced.iter().filter(|it| link.is_beside(it));
+            let mut known = replaced.iter().filter(|it| link.is_parallel_to(it));
             let (Some(known), None) = (known.next(), known.next()) else { continue };
             let known = link.along(known);
             link.links = link.links.or(known.links);
@@ -72,7 +72,7 @@ impl<'a> Parts<'a> {
     /// Adds a link. Those of a vertex that stands for several switches are added up.
     pub(super) fn add_link(&mut self, link: Link) {
         let merges = [link.one, link.other].iter().any(|vertex| self.is_merged(*vertex));
-        match self.links.iter_mut().find(|it| merges && it.is_beside(&link)) {
+        match self.links.iter_mut().find(|it| merges && it.is_parallel_to(&link)) {
             Some(known) => known.take_in(&link),
             None => self.links.push(link),
         }

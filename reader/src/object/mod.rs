@@ -225,12 +225,12 @@ impl<'a> Object<'a> {
     #[must_use]
     #[inline]
     pub fn parent(self) -> Option<Self> {
-        self.index.parent(self.id).map(|parent| self.beside(parent))
+        self.index.parent(self.id).map(|parent| self.with_id(parent))
     }
 
     /// Another object of the same topology.
     #[inline]
-    pub(crate) fn beside(self, id: u32) -> Self {
+    pub(crate) fn with_id(self, id: u32) -> Self {
         Self::new(self.index, id)
     }
 
@@ -251,7 +251,7 @@ impl<'a> Object<'a> {
         let level = self.index.visible_levels().level_of(ordinal);
         let ordinals = self.index.level_ordinals(level);
         let next = step(ordinal).filter(|next| ordinals.contains(next))?;
-        Some(self.beside(self.index.id_at(level, next - ordinals.start)))
+        Some(self.with_id(self.index.id_at(level, next - ordinals.start)))
     }
 
     /// Logical indexes of the PUs of the object: for a normal object the PUs below it, for a memory
@@ -267,7 +267,7 @@ impl<'a> Object<'a> {
         }
         let first = self.index.pu_ids().start;
         let visible = pus.filter(|pu| self.index.is_visible(first + pu));
-        let indexes = visible.map(|pu| self.beside(first + pu).logical_index());
+        let indexes = visible.map(|pu| self.with_id(first + pu).logical_index());
         let (lowest, end, count) = indexes.fold((u32::MAX, 0, 0), |(lowest, end, count), pu| {
             (lowest.min(pu), end.max(pu + 1), count + 1)
         });
@@ -284,7 +284,7 @@ impl<'a> Object<'a> {
 
     /// The object itself, or the normal object that it is attached to.
     pub(crate) fn normal_part(self) -> Self {
-        self.beside(self.index.normal_part(self.id))
+        self.with_id(self.index.normal_part(self.id))
     }
 
     fn string(self, property: Property, table: &ArchivedStringsOfObjects) -> Option<&'a str> {

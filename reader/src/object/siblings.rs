@@ -51,6 +51,6 @@ impl<'a> Object<'a> {
     }
 
     fn in_row(self, row: u32) -> Self {
-        self.beside(self.index.child(row))
+        self.with_id(self.index.child(row))
     }
 }

@@ -164,7 +164,7 @@ impl<'a> Parts<'_, 'a> {
     }
 
     /// Continues after `given` parts. The parts that this skips stay empty: the children of an
-    /// object did not get them, because none of the children has a PU.
+    /// object did not get them, because no child has a PU.
     #[inline]
     fn skip_to(&mut self, given: usize) {
         if self.given < given {

@@ -36,7 +36,7 @@ impl Object<'_> {
                 let level = index.base_level_of_depth(depth)?;
                 let first = index.next_visible_pu(index.pus_of(self.id()).start);
                 let found = index.object_of_level_with(level, first)?;
-                return Some(self.beside(found)).filter(is_it);
+                return Some(self.with_id(found)).filter(is_it);
             }
             return self.topology().objects_at_depth(depth).find(is_it);
         }

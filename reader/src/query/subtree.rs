@@ -63,7 +63,7 @@ impl<'a> Iterator for Subtree<'a> {
     #[inline]
     fn fold<B, F: FnMut(B, Object<'a>) -> B>(mut self, first: B, mut f: F) -> B {
         let root = self.root;
-        let mut add = |folded, id| f(folded, root.beside(id));
+        let mut add = |folded, id| f(folded, root.with_id(id));
         let mut folded = self.lowest.clone().fold(first, &mut add);
         loop {
             if let Some(regular) = self.regular.take() {
@@ -82,7 +82,7 @@ impl FusedIterator for Subtree<'_> {}
 impl<'a> Subtree<'a> {
     #[inline]
     fn object(&self, id: u32) -> Object<'a> {
-        self.root.beside(id)
+        self.root.with_id(id)
     }
 
     /// The next object, read from the tree.

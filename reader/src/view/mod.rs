@@ -71,7 +71,7 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     ///
-    /// [`RestrictError::Nothing`] if the topology has none of the PUs or none of the NUMA nodes.
+    /// [`RestrictError::Nothing`] if the topology does not have any of the PUs or any of the NUMA nodes.
     pub fn allowed(topology: Topology<'a>, cpus: &Set, nodes: &Set) -> Result<Self, RestrictError> {
         check_tree(topology)?;
         let restriction = Restriction::of_allowed(topology, cpus, nodes)?;

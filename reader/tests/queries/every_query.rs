@@ -4,7 +4,7 @@
 use topobroker_reader::{
     Attributes, Depth, Distribution, Initiator, LocalNumaNodes, MemoryAttribute, Object,
     ObjectType, Set, Topology, TypeName,
-    devices::{Beside, DeviceKinds, NicChoice},
+    devices::{DeviceKinds, Near, NicChoice},
     groups::{ResourceType, Uri},
 };
 
@@ -147,11 +147,11 @@ pub(crate) fn ask_topology(topology: Topology<'_>) {
 /// Asks the queries that take memory from the heap.
 pub(crate) fn ask_with_heap(topology: Topology<'_>, set: &Set) {
     let devices: Vec<Object<'_>> = topology.objects_with_type(ObjectType::OSDevice).collect();
-    let beside = [Beside::Pus(set), Beside::Pus(set)].into_iter();
-    let beside: Vec<Beside<'_, '_>> =
-        beside.chain(devices.iter().copied().map(Beside::Device).take(2)).collect();
-    let given = topology.assign(&devices, &beside, 3);
-    assert_eq!(given.len(), beside.len() * devices.len().min(3));
+    let near = [Near::Pus(set), Near::Pus(set)].into_iter();
+    let near: Vec<Near<'_, '_>> =
+        near.chain(devices.iter().copied().map(Near::Device).take(2)).collect();
+    let given = topology.assign(&devices, &near, 3);
+    assert_eq!(given.len(), near.len() * devices.len().min(3));
     let kinds = DeviceKinds::ALL | DeviceKinds::BLOCK;
     let found = topology.device_distances_pmix7(set, kinds);
     assert!(found.iter().all(|it| it.min <= it.max));

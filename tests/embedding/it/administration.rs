@@ -151,7 +151,7 @@ fn a_user_adds_a_job_to_the_topology_that_roots_daemon_serves_and_its_ranks_find
 }
 
 #[test]
-fn run_uses_what_the_node_serves_unless_it_is_told_otherwise() {
+fn run_uses_what_the_node_serves_unless_an_option_says_otherwise() {
     let folder = tempfile::tempdir().unwrap();
     let daemon = Daemon::start(&folder.path().join("run"));
     let keys = std::fs::read_to_string(daemon.folder.join("keys")).unwrap();

@@ -67,7 +67,7 @@ fn an_audit_of_mpich_finds_a_load_of_every_rank() {
 }
 
 #[test]
-fn an_audit_tells_imports_adoptions_and_copies_apart() {
+fn an_audit_distinguishes_imports_adoptions_and_copies() {
     let folder = tempfile::tempdir().unwrap();
     let api = compile(folder.path(), "cc", "api.c", "api", &["topobroker", "hwloc"], &[]);
     let report = folder.path().join("report");

@@ -170,7 +170,7 @@ fn licences_documents_and_completions_are_installed() {
 }
 
 #[test]
-fn a_tool_of_openmp_tells_the_runtime_the_cores_that_are_published() {
+fn a_tool_of_openmp_gives_the_runtime_the_cores_that_are_published() {
     let found = Command::new("sh").args(["-c", "ls /usr/lib/llvm-*/lib/libomp.so.5"]).output();
     let found = String::from_utf8(found.unwrap().stdout).unwrap();
     let Some(runtime) = found.lines().next() else {

@@ -362,7 +362,7 @@ fn status_lists_a_daemon_and_unpublish_stale_removes_the_files_of_a_killed_one()
 }
 
 #[test]
-fn login_sessions_and_services_are_told_what_the_daemon_publishes_for_hwloc() {
+fn login_sessions_and_services_get_what_the_daemon_publishes_for_hwloc() {
     if !has("lstopo-no-graphics") || !has("strace") {
         return;
     }
@@ -388,9 +388,9 @@ fn login_sessions_and_services_are_told_what_the_daemon_publishes_for_hwloc() {
     let (without, with) = (looks(""), looks(". \"$0\";"));
     assert!(with * 10 < without, "{without} looks without, {with} with");
     let generator = prefix.join("lib/systemd/user-environment-generators/60-topobroker");
-    let told = succeed(Command::new(generator).env("TOPOBROKER_RUN", &run));
-    assert!(told.lines().any(|line| line.starts_with("HWLOC_XMLFILE=/")), "{told}");
-    assert!(!told.contains("TOPOBROKER_"), "{told}");
+    let printed = succeed(Command::new(generator).env("TOPOBROKER_RUN", &run));
+    assert!(printed.lines().any(|line| line.starts_with("HWLOC_XMLFILE=/")), "{printed}");
+    assert!(!printed.contains("TOPOBROKER_"), "{printed}");
     let pid = Pid::from_child(&child);
     kill_process(pid, Signal::TERM).unwrap();
     assert!(child.wait().unwrap().success());

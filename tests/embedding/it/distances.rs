@@ -1,4 +1,4 @@
-//! Distances of devices beside what PMIx says of the same sets.
+//! Compares distances of devices with what PMIx says of the same sets.
 
 use crate::localities::any_set;
 use std::path::Path;

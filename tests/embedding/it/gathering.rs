@@ -111,7 +111,7 @@ fn a_folder_and_a_command_gather_the_same_and_say_who_is_missing() {
 }
 
 #[test]
-fn nodes_asked_at_once_tell_their_class_first_and_one_of_each_class_tells_all() {
+fn nodes_asked_at_once_report_their_class_first_and_one_of_each_class_reports_all() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     fs::create_dir(folder.join("sizes")).unwrap();
@@ -244,7 +244,7 @@ fn pmix_and_mpi_below_open_mpi_and_mpich_gather_the_same() {
         "n[1-4]",
     ]);
     assert!(body(&expected) == body(&fs::read(folder.join("by-pmix")).unwrap()), "PMIx");
-    // A process that cannot tell its node keeps no other one waiting.
+    // A process that cannot report its node does not keep others waiting.
     let script = "case $OMPI_COMM_WORLD_RANK in 2) export TOPOBROKER_FILE=/nonexistent TOPOBROKER_ADDR=0 \
                   TOPOBROKER_SIZE=8192 ;; esac; \"$@\"; status=$?; [ $status = 3 ] && touch three; exit 0";
     let arguments =

@@ -115,7 +115,7 @@ fn an_election_never_uses_a_file_that_another_user_made() {
         do
             setpriv --reuid=65534 --regid=65534 --clear-groups sh -c "$take"
             before="$(ls -ln $ballot)"
-            timeout 20 "$1" > /dev/null || { echo "no topology beside: $take"; exit 1; }
+            timeout 20 "$1" > /dev/null || { echo "no topology next to: $take"; exit 1; }
             [ "$(ls -ln $ballot)" = "$before" ] || { echo "changed: $take"; exit 1; }
             rm -r $ballot
         done
@@ -155,8 +155,8 @@ fn different_users_and_cgroups_never_share_an_elected_segment() {
     let folder = tempfile::tempdir().unwrap();
     let program = compile_for_others(folder.path(), "loader.c");
     let _alone = crate::loading::alone();
-    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-    share_with_their_own_kind(&program, &nobody);
+    let another_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    share_with_their_own_kind(&program, &another_user);
     let Some(cgroup) = cgroup_of_the_first_pu() else {
         topobroker_samples::skip(format_args!("no cgroup with a cpuset may be made here"));
         return;

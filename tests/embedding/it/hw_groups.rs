@@ -1,4 +1,4 @@
-//! Hardware groups of ranks: beside the recorded answers, beside hwloc itself, and beside each
+//! Compares hardware groups of ranks with the recorded answers, with hwloc itself, and with each
 //! other.
 
 use crate::localities::any_set;
@@ -45,7 +45,7 @@ fn parse_sets(bindings: &str) -> Sets {
     bindings.split(';').map(set).collect()
 }
 
-/// Checks the instances of ranks, and which of them each rank is told of; `expected` has a line for
+/// Checks the instances of ranks, and which of them each rank gets; `expected` has a line for
 /// each type.
 fn check(resources: &HwResources<'_>, expected: &Instances, name: &str) {
     for (uri, expected) in expected {
@@ -55,11 +55,11 @@ fn check(resources: &HwResources<'_>, expected: &Instances, name: &str) {
     }
     for rank in 0..resources.job().rank_count() {
         let info = resources.info(u32::try_from(rank).unwrap()).unwrap();
-        let told: BTreeMap<String, bool> =
+        let reported: BTreeMap<String, bool> =
             info.map(|(resource, is)| (Uri::of(resource).to_string(), is)).collect();
         for (uri, expected) in expected.iter().filter(|(uri, _)| !uri.contains('?')) {
             let expected = expected.as_ref().map(|it| it[rank] >= 0);
-            assert_eq!(told.get(uri).copied(), expected, "{name}: rank {rank} {uri}");
+            assert_eq!(reported.get(uri).copied(), expected, "{name}: rank {rank} {uri}");
         }
     }
 }
@@ -127,7 +127,7 @@ fn ask(reference: &Path, xml: &Path, part: Option<&Set>, jobs: &[Sets]) -> Vec<I
 }
 
 /// Checks that groups are the ranks with the same instance, each set of ranks once, and that each
-/// rank is told of those that it is in.
+/// rank gets those that it is in.
 fn check_groups(resources: &HwResources<'_>) {
     let count = resources.job().rank_count();
     let mut expected: BTreeMap<BTreeSet<u32>, BTreeSet<String>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The locality of processes beside what PMIx and Open MPI say of the same sets.
+//! Compares the locality of processes with what PMIx and Open MPI say of the same sets.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ fn ask(reference: &Path, xml: &Path, pairs: &[(Set, Set)]) -> Vec<[String; 4]> {
     text.lines().map(line).collect()
 }
 
-/// A set of PUs: one, some anywhere, some beside each other, those of an object, or all.
+/// A set of PUs: one, some anywhere, some next to each other, those of an object, or all.
 pub(crate) fn any_set(random: &mut fastrand::Rng, topology: Topology<'_>, pus: &[u32]) -> Set {
     let from = random.usize(..pus.len());
     match random.u8(..16) {

@@ -4,7 +4,6 @@
 
 mod administration;
 mod audited;
-mod beside_hwloc;
 mod book;
 mod c_interface;
 mod communicators;
@@ -17,6 +16,7 @@ mod hostile;
 mod hw_groups;
 mod installing;
 mod legacy;
+mod like_hwloc;
 mod loading;
 mod localities;
 mod mpi;

@@ -1,4 +1,4 @@
-//! NICs of ranks beside the rules of Open MPI, MPICH and NCCL, run with real hwloc and PMIx.
+//! Compares NICs of ranks with the rules of Open MPI, MPICH and NCCL, run with real hwloc and PMIx.
 
 use crate::localities::any_set;
 use std::io::Write;
@@ -11,7 +11,7 @@ use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
     Archive, Object, ObjectType, OsDeviceKind, Topology,
-    devices::{Beside, Nearness, NicChoice, PathClass},
+    devices::{Near, Nearness, NicChoice, PathClass},
 };
 use topobroker_samples::{describe, machines, shared};
 
@@ -90,7 +90,7 @@ fn nics_by_the_rules_of_open_mpi_mpich_and_nccl_are_those_that_their_rules_choos
         let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
         let opened = Archive::open(&archive).unwrap();
         let topology = opened.topology();
-        // XML files do not tell whether network interfaces are up.
+        // XML files do not say whether network interfaces are up.
         let nics: Vec<Object<'_>> = topology.nics(NicChoice::ActiveOrUnknown).collect();
         if nics.len() < 2 {
             continue;
@@ -150,10 +150,10 @@ fn ranks_have_the_nearest_nics_and_equal_ones_are_dealt_evenly() {
                 .into_iter()
                 .filter_map(|rank| rank.cpuset)
                 .collect();
-            let beside: Vec<Beside<'_, '_>> = sets.iter().map(Beside::Pus).collect();
-            let given = topology.assign(&nics, &beside, 1);
+            let near: Vec<Near<'_, '_>> = sets.iter().map(Near::Pus).collect();
+            let given = topology.assign(&nics, &near, 1);
             assert_eq!(given.len(), sets.len());
-            assert_eq!(topology.assign(&nics, &beside, 1), given);
+            assert_eq!(topology.assign(&nics, &near, 1), given);
             let merit = |set: &Set, nic: &Object<'_>| {
                 let path = topology.device_path(set, *nic);
                 (path.nearness, path.latency.unwrap_or(u64::MAX))
@@ -177,7 +177,7 @@ fn ranks_have_the_nearest_nics_and_equal_ones_are_dealt_evenly() {
                 loads[place] += 1;
             }
             // Several NICs for each rank are different ones, the best first.
-            let several = topology.assign(&nics, &beside, 2);
+            let several = topology.assign(&nics, &near, 2);
             for (set, pair) in sets.iter().zip(several.chunks(2)) {
                 assert!(pair[0] != pair[1] && merit(set, &pair[0]) <= merit(set, &pair[1]));
             }
@@ -221,16 +221,16 @@ fn a_nic_for_a_gpu_is_the_one_with_the_least_between_them() {
     let all = topology.objects_with_type(ObjectType::OSDevice);
     let nics: Vec<Object<'_>> = all.filter(is_fabric).collect();
     let gpus: Vec<Object<'_>> = topology.gpus().collect();
-    let beside: Vec<Beside<'_, '_>> = gpus.iter().copied().map(Beside::Device).collect();
+    let near: Vec<Near<'_, '_>> = gpus.iter().copied().map(Near::Device).collect();
     let mut classes = Vec::new();
-    for (gpu, nic) in gpus.iter().zip(topology.assign(&nics, &beside, 1)) {
+    for (gpu, nic) in gpus.iter().zip(topology.assign(&nics, &near, 1)) {
         let class = |nic: &Object<'_>| topology.path_class(*gpu, *nic);
         assert_eq!(Some(class(&nic)), nics.iter().map(class).min(), "{gpu:?} {nic:?}");
         classes.push(class(&nic));
     }
-    // Beside three of the four GPUs is a NIC below the same switch. The fourth has one of its package.
+    // Three of the four GPUs have a NIC below the same switch. The fourth has one of its package.
     assert_eq!(classes, [PathClass::Pix, PathClass::Pix, PathClass::Pix, PathClass::Sys]);
     let package = |it: Object<'_>| it.ancestor_with_type(ObjectType::Package).unwrap().id();
-    let fourth = topology.assign(&nics, &beside, 1)[3];
+    let fourth = topology.assign(&nics, &near, 1)[3];
     assert_eq!(package(fourth), package(gpus[3]));
 }

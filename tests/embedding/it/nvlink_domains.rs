@@ -7,7 +7,7 @@ use topobroker_samples::nvidia_driver::install;
 use topobroker_samples::shared_folder;
 
 /// What eight ranks write, four on each of two nodes, which are both this machine with a topology each:
-/// that of a file, where the driver tells these NVLinks of their GPUs.
+/// that of a file, where the driver reports the NVLinks of their GPUs.
 fn printed(machine: &str, nvlinks: [&str; 2]) -> Option<String> {
     let mpi = of_system("mpicc.mpich", &["mpirun.mpich"])?;
     let folder = tempfile::tempdir().unwrap();
@@ -40,7 +40,7 @@ fn ranks_of_an_nvlink_domain_over_nodes_are_one_communicator() {
 }
 
 #[test]
-fn nvlinks_that_only_hwloc_tells_stay_on_their_node() {
+fn nvlinks_that_only_hwloc_reports_stay_on_their_node() {
     let Some(shared) = shared_folder() else { return };
     let machine = shared.join("topologies/flux-core__ipa20.xml").display().to_string();
     let Some(text) = printed(&machine, ["", ""]) else { return };

@@ -88,7 +88,7 @@ fn ours(user: u32) {
     assert_one_address(ours.iter().map(|line| line[4..].split('-').next().unwrap()));
 }
 
-/// User id of `nobody`.
+/// User id without rights.
 const ANOTHER: u32 = 65534;
 
 #[test]
@@ -135,7 +135,7 @@ fn processes_of_a_job_see_only_its_part_with_and_without_our_library() {
 }
 
 #[test]
-fn unmodified_pmix_clients_are_told_our_locality_strings_and_compare_them() {
+fn unmodified_pmix_clients_get_our_locality_strings_and_compare_them() {
     let user = rustix::process::geteuid().as_raw();
     let Some(lines) = clients("ranks", user, "pmix_peers.c", 4) else { return };
     let of_first: Vec<&String> = lines.iter().filter(|it| it.starts_with("rank 0:")).collect();
@@ -149,7 +149,7 @@ fn unmodified_pmix_clients_are_told_our_locality_strings_and_compare_them() {
 }
 
 #[test]
-fn unmodified_pmix_clients_are_told_the_distances_of_their_devices() {
+fn unmodified_pmix_clients_get_the_distances_of_their_devices() {
     let Some(shared) = topobroker_samples::shared() else { return };
     let xml = shared.join("topologies/flux-core__ipa20.xml").display().to_string();
     let user = rustix::process::geteuid().as_raw();

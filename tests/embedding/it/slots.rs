@@ -106,7 +106,7 @@ fn kinds_of_cpus_are_registered_on_what_was_served_as_on_what_hwloc_loads() {
 }
 
 #[test]
-fn a_program_that_was_not_tried_with_the_guard_is_left_to_hwloc_until_the_broker_is_told_of_it() {
+fn a_program_that_was_not_tried_with_the_guard_is_left_to_hwloc_until_the_broker_is_asked_for_it() {
     let given = given();
     let run = |caller: &str| {
         let mut command = topobroker();
@@ -165,7 +165,7 @@ fn variables_that_change_what_hwloc_loads_leave_the_load_to_hwloc() {
 }
 
 #[test]
-fn a_load_that_nobody_has_asked_for_is_left_to_hwloc_until_the_broker_is_told_of_it() {
+fn a_load_that_was_not_asked_for_is_left_to_hwloc_until_the_broker_is_asked_for_it() {
     let given = given();
     // HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED.
     let arguments = ["load", "1", "3", "1"];
@@ -293,7 +293,7 @@ fn a_file_of_slots_that_is_missing_cut_or_damaged_leaves_the_load_to_hwloc() {
 }
 
 #[test]
-fn slots_are_of_this_machine_and_beside_a_file_or_an_error_says_so_and_nothing_is_left() {
+fn slots_are_of_this_machine_and_next_to_a_file_or_an_error_says_so_and_nothing_is_left() {
     let folder = tempfile::tempdir().unwrap();
     let publish = |arguments: &[&str]| {
         let mut command = topobroker();

@@ -143,14 +143,14 @@ pub fn compile(
     if let Some(libraries) = &libraries {
         pkg_config.env("PKG_CONFIG_PATH", libraries.join("pkgconfig"));
     }
-    let told = match packages {
+    let found = match packages {
         [] => String::new(),
         packages => succeed(pkg_config.args(packages)),
     };
     let standard = if source.ends_with(".cpp") { "-std=c++17" } else { "-std=gnu99" };
     let mut command = Command::new(compiler);
     command.args([standard, "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
-    command.arg(checkout().join("tests/c").join(source)).args(told.split_whitespace()).args(flags);
+    command.arg(checkout().join("tests/c").join(source)).args(found.split_whitespace()).args(flags);
     command.args(libraries.map(|libraries| format!("-Wl,-rpath,{}", libraries.display())));
     succeed(&mut command);
     program

@@ -35,7 +35,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// An address that none of the processes here uses.
+/// An address that no process here uses.
 pub const ADDRESS: usize = 0x7a00_0000_0000;
 
 /// Length of hwloc's segment for a topology, in bytes.

@@ -3,11 +3,11 @@
 use crate::{checkout, skip};
 use std::path::{Path, PathBuf};
 
-/// The folder of reference data, if it is there: `TOPOBROKER_SHARED`, or beside the checkout.
+/// The folder of reference data, if it is there: `TOPOBROKER_SHARED`, or next to the checkout.
 #[must_use]
 pub fn shared_folder() -> Option<PathBuf> {
-    let beside = checkout().join("../shared");
-    let folder = std::env::var_os("TOPOBROKER_SHARED").map_or(beside, PathBuf::from);
+    let default = checkout().join("../shared");
+    let folder = std::env::var_os("TOPOBROKER_SHARED").map_or(default, PathBuf::from);
     folder.join("topologies").is_dir().then_some(folder)
 }
 
@@ -16,7 +16,7 @@ pub fn shared_folder() -> Option<PathBuf> {
 pub fn shared() -> Option<PathBuf> {
     let folder = shared_folder();
     if folder.is_none() {
-        skip(format_args!("no reference data beside the checkout or in TOPOBROKER_SHARED"));
+        skip(format_args!("no reference data next to the checkout or in TOPOBROKER_SHARED"));
     }
     folder
 }

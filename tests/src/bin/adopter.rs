@@ -16,25 +16,25 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["once"] => tell(adopt()),
-        ["hold"] => tell(adopt()) & std::io::stdin().read_line(&mut String::new()).is_ok(),
+        ["once"] => say(adopt()),
+        ["hold"] => say(adopt()) & std::io::stdin().read_line(&mut String::new()).is_ok(),
         ["mine"] => mine(),
         ["localities"] => localities(),
-        ["twice"] => tell(adopt()) & tell(adopt()),
+        ["twice"] => say(adopt()) & say(adopt()),
         ["retry"] => {
             let bad = Keys::parse("/dev/shm/topobroker-nothing", "0", "4096").ok();
-            bad.map(|keys| tell(adopt_keys(keys)));
-            tell(adopt())
+            bad.map(|keys| say(adopt_keys(keys)));
+            say(adopt())
         }
         ["another", file, address, size] => {
-            let first = tell(adopt());
+            let first = say(adopt());
             let other = Keys::parse(file, address, size).ok();
-            first & other.is_some_and(|keys| tell(adopt_keys(keys)))
+            first & other.is_some_and(|keys| say(adopt_keys(keys)))
         }
         ["taken"] => taken(),
         ["threads", count] => threads(count.parse().unwrap_or(0)),
-        ["fork"] => tell(adopt()) & fork(|| tell(Ok(adopted().expect("inherited")))) & fork(adopts),
-        ["fork-first"] => fork(adopts) & tell(adopt()),
+        ["fork"] => say(adopt()) & fork(|| say(Ok(adopted().expect("inherited")))) & fork(adopts),
+        ["fork-first"] => fork(adopts) & say(adopt()),
         ["fork-while"] => fork_while(),
         ["generations", count] => generations(count.parse().unwrap_or(0)),
         ["copy", library] => copy(library),
@@ -63,7 +63,7 @@ fn own_node() -> bool {
     }
 }
 
-/// Prints the PUs of this process's effective view and the bytes that the view takes beside its
+/// Prints the PUs of this process's effective view and the bytes that the view takes in addition to its
 /// handle. Then prints the number and the PUs of each rank of its job.
 fn mine() -> bool {
     let view = match topobroker_reader::jobs::effective_view() {
@@ -118,10 +118,10 @@ fn load() -> bool {
 }
 
 fn adopts() -> bool {
-    tell(adopt())
+    say(adopt())
 }
 
-fn tell(adopted: Result<&'static Adopted, AdoptError>) -> bool {
+fn say(adopted: Result<&'static Adopted, AdoptError>) -> bool {
     match adopted {
         Ok(adopted) => {
             let topology = adopted.topology();
@@ -157,7 +157,7 @@ fn taken() -> bool {
         rustix::mm::mmap_anonymous(address, 4096, protection, flags)
     };
     mapped.expect("the address is free at first");
-    tell(adopt())
+    say(adopt())
 }
 
 fn threads(count: usize) -> bool {
@@ -172,7 +172,7 @@ fn threads(count: usize) -> bool {
         joined.collect::<Result<std::collections::BTreeSet<usize>, AdoptError>>()
     });
     println!("places {}", places.map_or(0, |places| places.len()));
-    tell(adopt())
+    say(adopt())
 }
 
 /// Runs `child` in a forked process and waits for it.
@@ -248,8 +248,8 @@ fn generations(count: usize) -> bool {
 
 /// Adopts here and in a library that has its own copy of the reader.
 fn copy(library: &str) -> bool {
-    tell(adopt());
-    // SAFETY: the library is part of this project, and none of its code runs when it is loaded.
+    say(adopt());
+    // SAFETY: the library is part of this project, and runs no code when it is loaded.
     let library = unsafe { libloading::Library::new(library) }.expect("the library");
     // SAFETY: `examples/reader_copy.rs` defines the function with this signature.
     let address = unsafe {

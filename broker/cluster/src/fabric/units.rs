@@ -79,7 +79,7 @@ impl FabricGraph {
         let mut open: VecDeque<u64> = level.keys().copied().collect();
         while let Some(switch) = open.pop_front() {
             let next = level.get(&switch).map_or(0, |own| own + 1);
-            for peer in self.switches_beside(switch) {
+            for peer in self.neighbours_of(switch) {
                 level.entry(peer).or_insert_with(|| {
                     open.push_back(peer);
                     next
@@ -89,7 +89,7 @@ impl FabricGraph {
         level
     }
 
-    fn switches_beside(&self, switch: u64) -> impl Iterator<Item = u64> {
+    fn neighbours_of(&self, switch: u64) -> impl Iterator<Item = u64> {
         let from = super::graph::End { guid: switch, port: 0 };
         let own = self.links.range(from..).take_while(move |(end, _)| end.guid == switch);
         own.map(|(_, (peer, _))| peer.guid).filter(|peer| self.switches.contains_key(peer))
@@ -107,7 +107,7 @@ impl FabricGraph {
             tree.add(*switch);
         }
         for switch in switches {
-            self.switches_beside(*switch).for_each(|peer| tree.connect(*switch, peer));
+            self.neighbours_of(*switch).for_each(|peer| tree.connect(*switch, peer));
         }
         // The first switch of this level in each connected part, by GUID.
         let mut tops: BTreeMap<u64, u64> = BTreeMap::new();

@@ -45,26 +45,26 @@ impl Devices {
 
     /// Other names, fewer active ports and lower rates than most nodes of the class have.
     pub(super) fn findings(&self) -> Vec<Finding> {
-        self.0.values().flat_map(|alike| beside_others(alike)).collect()
+        self.0.values().flat_map(|alike| other_than_most(alike)).collect()
     }
 }
 
-fn beside_others(alike: &[Device]) -> Vec<Finding> {
+fn other_than_most(alike: &[Device]) -> Vec<Finding> {
     let mut found = Vec::new();
-    let mut other = |kind, told: BTreeMap<String, Vec<&str>>, most: String| {
-        for (what, nodes) in told {
+    let mut other = |kind, differing: BTreeMap<String, Vec<&str>>, most: String| {
+        for (what, nodes) in differing {
             let text = format!("{}: {what}; {most}", fold(nodes));
             found.push(Finding::new(kind, text));
         }
     };
-    let grouped = |tell: &dyn Fn(&Device) -> Option<String>| {
-        let mut told: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let grouped = |value: &dyn Fn(&Device) -> Option<String>| {
+        let mut devices: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for device in alike {
-            if let Some(what) = tell(device) {
-                told.entry(what).or_default().push(&device.node);
+            if let Some(what) = value(device) {
+                devices.entry(what).or_default().push(&device.node);
             }
         }
-        told
+        devices
     };
     if let Some(name) = majority(alike.iter().map(|device| device.name.as_str())) {
         let is_named = |device: &Device| {

@@ -30,14 +30,14 @@ pub fn slurm_findings(
     }
     let names: BTreeMap<u64, String> =
         fabric.switches().map(|it| (it.guid(), it.name().to_owned())).collect();
-    let told: BTreeSet<&str> =
+    let named: BTreeSet<&str> =
         topology.groups().flat_map(|group| &group.nodes).map(String::as_str).collect();
     let found = |nodes: Vec<&str>, what: &str| {
         let text = || format!("{} {what}", fold(nodes.iter().copied()));
         (!nodes.is_empty()).then(|| Finding::new(FindingKind::Topology, text()))
     };
-    let unknown = told.iter().filter(|name| !at.contains_key(**name)).copied().collect();
-    let without = at.keys().filter(|name| !told.contains(**name)).copied().collect();
+    let unknown = named.iter().filter(|name| !at.contains_key(**name)).copied().collect();
+    let without = at.keys().filter(|name| !named.contains(**name)).copied().collect();
     let mut findings: Vec<Finding> = [
         found(unknown, "of Slurm's topology: the cluster has no such nodes"),
         found(without, "of the cluster: Slurm's topology does not have them"),

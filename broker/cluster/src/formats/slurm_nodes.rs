@@ -151,9 +151,9 @@ pub(super) fn core_count(topology: Topology<'_>) -> usize {
 /// The type of a GPU, as Slurm makes it of the name that the driver gives.
 fn kind_of(gpu: Object<'_>) -> String {
     let pci = gpu.pci_device_above();
-    let beside = pci.into_iter().flat_map(Object::io_children);
+    let os_devices = pci.into_iter().flat_map(Object::io_children);
     // Partitions of one PCI device are of one type, though the driver names the first alone.
-    let models = std::iter::once(gpu).chain(beside).filter_map(|it| it.info("GPUModel"));
+    let models = std::iter::once(gpu).chain(os_devices).filter_map(|it| it.info("GPUModel"));
     let model = models.into_iter().find(|it| !it.is_empty());
     let letter = |it: char| match it {
         'A'..='Z' => it.to_ascii_lowercase(),

@@ -38,7 +38,7 @@ pub fn tleaf(cluster: &Cluster<'_>) -> Result<String, NotRegular> {
             break;
         }
         // Nodes next to groups are of another level than those in groups.
-        equal("nodes beside groups", level.iter().map(|it| it.own_nodes().count()).chain([0]))?;
+        equal("nodes next to groups", level.iter().map(|it| it.own_nodes().count()).chain([0]))?;
         arities.push(arity);
         level = below.into_iter().flatten().collect();
     }

@@ -28,7 +28,7 @@ pub enum GatherError {
     #[error("{from}: says that it is the node {found:?}; expected {expected:?}")]
     OtherName { from: String, found: String, expected: String },
     /// A report refers to a class whose first node is not known.
-    #[error("{from}: is of class {class:032x}, of which no node has told its whole topology")]
+    #[error("{from}: is of class {class:032x}, whose whole topology was not reported by any node")]
     NoBase { from: String, class: u128 },
     /// A node cannot be reported.
     #[error("{node}: {reason}")]

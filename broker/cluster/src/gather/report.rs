@@ -30,7 +30,7 @@ pub enum Contribution {
 }
 
 /// Most bytes of the archives that are sent to others: less than what they read.
-const MOST_TOLD: usize = 1 << 25;
+const MOST_BYTES: usize = 1 << 25;
 
 /// The first node of each class that is known, by the hash of the class.
 #[derive(Default)]
@@ -150,7 +150,7 @@ impl Known {
     /// Whether one more node can be known. If not, nodes of other classes send their whole topology.
     #[must_use]
     pub fn has_room(&self) -> bool {
-        self.bytes + MAX_REPORT <= MOST_TOLD
+        self.bytes + MAX_REPORT <= MOST_BYTES
     }
 
     /// The whole reports of all known nodes, for [`Known::read`]. With `asks_for_classes`, nodes of

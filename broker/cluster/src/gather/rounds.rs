@@ -123,21 +123,21 @@ impl Rounds {
         }
         for (rank, sent) in all.iter().enumerate().filter(|(_, sent)| !sent.is_empty()) {
             let from = format!("rank {rank}");
-            let told = Sent::read(&from, sent, None);
-            let name = told.as_ref().ok().map(|told| told.name().to_owned());
-            let added = told.and_then(|told| match (self.round, self.names.get(rank)) {
-                (1.., Some(Some(expected))) if expected == told.name() => {
-                    gathering.take(&from, told).map(|_| ())
+            let report = Sent::read(&from, sent, None);
+            let name = report.as_ref().ok().map(|report| report.name().to_owned());
+            let added = report.and_then(|report| match (self.round, self.names.get(rank)) {
+                (1.., Some(Some(expected))) if expected == report.name() => {
+                    gathering.take(&from, report).map(|_| ())
                 }
                 (1.., Some(Some(expected))) => {
                     // Others may send what differs from it.
                     gathering.know(&from, sent)?;
-                    let (found, expected) = (told.name().to_owned(), expected.clone());
+                    let (found, expected) = (report.name().to_owned(), expected.clone());
                     Err(GatherError::OtherName { from: from.clone(), found, expected })
                 }
                 // What is wrong was said in the round before.
                 (1.., _) => gathering.know(&from, sent),
-                (0, _) => gathering.take(&from, told).map(|_| ()),
+                (0, _) => gathering.take(&from, report).map(|_| ()),
             });
             if let Err(error) = added {
                 gathering.fail(name.as_deref(), &error);
@@ -180,11 +180,11 @@ pub fn in_rounds(
 /// The name that each rank sends with its class. If two ranks send one name, it is not known which of them
 /// says the truth, and neither is believed.
 fn names(all: &[Vec<u8>], gathering: &mut Gathering) -> Vec<Option<String>> {
-    let told = all.iter().map(|sent| match Frame::read("a process", sent).ok()? {
+    let report = all.iter().map(|sent| match Frame::read("a process", sent).ok()? {
         Frame { body: Body::Hash, name, .. } => Some(name),
         _ => None,
     });
-    let mut names: Vec<Option<String>> = told.collect();
+    let mut names: Vec<Option<String>> = report.collect();
     let mut ranks: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (rank, name) in names.iter().enumerate() {
         ranks.entry(name.clone().unwrap_or_default()).or_default().push(rank);

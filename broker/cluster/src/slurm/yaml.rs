@@ -199,8 +199,8 @@ fn word(value: &Value) -> Option<String> {
     }
 }
 
-/// The line of each of `count` rows that begin with a key; the numbers of the rows if they cannot be
-/// told.
+/// The line of each of `count` rows that begin with a key; the numbers of the rows if they are not
+/// known.
 fn lines_of(key: &str, text: &str, count: usize) -> Vec<usize> {
     let is_row = |line: &str| {
         let line = line.trim_start().trim_start_matches(['-', '{', ' ', '"']);

@@ -146,7 +146,7 @@ fn what_is_above_a_node_is_found_from_each_object_and_has_no_set() {
 }
 
 #[test]
-fn a_node_after_the_first_of_its_class_tells_itself_in_half_a_kilobyte() {
+fn a_node_after_the_first_of_its_class_reports_half_a_kilobyte() {
     for (name, _, _, _) in CLUSTERS {
         let Some(files) = files_of(name) else { return };
         let mut firsts: BTreeMap<u128, Known> = BTreeMap::new();

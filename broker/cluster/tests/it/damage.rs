@@ -49,7 +49,7 @@ fn a_damaged_cluster_is_refused_or_right() {
             assert!(groups.is_err() || groups.unwrap() == 16, "bit {bit}");
         }
     }
-    // Bytes between parts are read by nobody; damage of one class leaves the other.
+    // Bytes between parts are never read; damage of one class leaves the other.
     println!("{refused} refused, {partly} with some nodes, {unread} with all");
     assert!(refused > 1000 && partly > 1000);
     for length in (0..bytes.len()).step_by(512) {

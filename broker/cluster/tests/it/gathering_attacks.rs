@@ -1,4 +1,4 @@
-//! Hostile nodes in a gathering: they lose their own place, and nobody else's.
+//! Hostile nodes in a gathering: they lose their own place, and not that of others.
 
 use std::fs;
 use std::path::Path;
@@ -41,7 +41,7 @@ fn failures(gathered: &Gathered) -> String {
 }
 
 #[test]
-fn a_report_or_xml_that_is_larger_than_any_machine_is_refused_and_told_to_nobody() {
+fn a_report_or_xml_that_is_larger_than_any_machine_is_refused_and_not_passed_on() {
     let archive = to_bytes(&large()).unwrap();
     assert!(archive.len() > MAX_REPORT);
     let xml = export(Archive::open(&archive).unwrap().topology());
@@ -56,7 +56,7 @@ fn a_report_or_xml_that_is_larger_than_any_machine_is_refused_and_told_to_nobody
 }
 
 #[test]
-fn of_classes_that_are_told_to_others_there_is_no_more_than_they_read() {
+fn classes_that_are_passed_on_are_no_longer_than_what_is_read() {
     let mut gathering = Gathering::new();
     for number in 0..12 {
         let mut machine = synthetic(&format!("Core:{} PU:1", number + 1));
@@ -89,7 +89,7 @@ fn of_two_ranks_that_say_they_are_one_node_neither_is_taken_and_others_keep_thei
     let other = synthetic("Core:3 PU:2");
     let own = || report("a", &machine);
     let hostile = report("b", &other);
-    let told = |it: &NodeReport, whole: bool| match whole {
+    let sent = |it: &NodeReport, whole: bool| match whole {
         true => [it.hash_only(), it.whole(), Vec::new()],
         false => {
             let mut known = Gathering::new();
@@ -97,11 +97,11 @@ fn of_two_ranks_that_say_they_are_one_node_neither_is_taken_and_others_keep_thei
             [it.hash_only(), Vec::new(), it.against(known.known())]
         }
     };
-    // The first of its class says that it is b; the honest b and c tell what differs.
+    // The first of its class says that it is b; the honest b and c report what differs.
     let all = [
-        told(&hostile, true),
-        told(&report("b", &other), false),
-        told(&report("c", &other), false),
+        sent(&hostile, true),
+        sent(&report("b", &other), false),
+        sent(&report("c", &other), false),
     ];
     let gathered = rounds(own(), &all);
     assert_eq!(names(&gathered), ["a", "c"], "{}", failures(&gathered));

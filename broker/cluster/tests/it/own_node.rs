@@ -79,8 +79,10 @@ fn a_node_is_the_own_one_only_if_hwloc_found_this_host_name_there() {
     let error = OwnNode::open(file.as_path(), &here).unwrap_err();
     assert!(matches!(error, ClusterOpenError::OtherHost { .. }), "{error}");
     // Who says otherwise is believed.
-    let told = Identity { is_of_kernel: false, ..here.clone() };
-    assert!(cluster.node_of(&told).is_some() && OwnNode::open(file.as_path(), &told).is_ok());
+    let declared = Identity { is_of_kernel: false, ..here.clone() };
+    assert!(
+        cluster.node_of(&declared).is_some() && OwnNode::open(file.as_path(), &declared).is_ok()
+    );
     // The short name is as good.
     let long = Identity { host: "another.example.org".to_owned(), ..here };
     assert_eq!(cluster.node_of(&long), None, "the cluster has no such name");

@@ -264,7 +264,7 @@ fn a_tree_of_ten_thousand_nodes_is_read() {
 }
 
 /// What `scontrol show topology` prints of a `topology.conf`; `None` if Slurm's daemons cannot be
-/// started here. The rig's nodes are n1 to n4; `others` are nodes beside them. Tests that run at the
+/// started here. The rig's nodes are n1 to n4; `others` are further nodes. Tests that run at the
 /// same time have another digit in the numbers of their ports.
 fn as_slurm_shows_it(conf: &str, others: &str, digit: u8) -> Option<String> {
     let hosts = Command::new("slurmctld").arg("-V").output();

@@ -174,7 +174,7 @@ impl Cables {
         self.fabric.link_switches(ends.0, ends.1, Some(400_000)).unwrap();
     }
 
-    /// The groups that Slurm is told of `nodes` nodes.
+    /// The groups that Slurm gets for `nodes` nodes.
     fn conf(self, nodes: u64) -> Vec<String> {
         let mut builder = ClusterBuilder::new();
         for node in 0..nodes {

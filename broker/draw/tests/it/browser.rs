@@ -31,12 +31,12 @@ impl Browser {
             skip(format_args!("no chromedriver: install chromium-driver"));
             return None;
         };
-        let told = BufReader::new(driver.stdout.take().unwrap());
-        let mut ports = told.lines().map_while(Result::ok).filter_map(|line| {
+        let printed = BufReader::new(driver.stdout.take().unwrap());
+        let mut ports = printed.lines().map_while(Result::ok).filter_map(|line| {
             line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
         });
         let port = ports.next().expect("the port of chromedriver");
-        // What it says later has nobody to read it, and must not block it.
+        // What it prints later is not read, and must not block it.
         std::thread::spawn(move || ports.for_each(|_| {}));
         let folder = format!("--user-data-dir={}", profile.path().display());
         let arguments = [
@@ -173,7 +173,7 @@ fn the_page_is_searched_walked_and_zoomed_by_keyboard_without_an_error() {
     let focused = "return document.activeElement.getAttribute('aria-label')";
     browser.press(&[ESCAPE, "/", "P", "#", "1", "7", ESCAPE]);
     assert_eq!(browser.run(focused), "PU L#17 (P#17), rank 8");
-    // By arrows: machine, its NUMA node, the package beside it, its first core, and back.
+    // By arrows: machine, its NUMA node, the package next to it, its first core, and back.
     browser.press(&["\u{e011}", DOWN]);
     assert!(browser.run(focused).as_str().unwrap().starts_with("NUMANode L#0"));
     browser.press(&[RIGHT, DOWN]);

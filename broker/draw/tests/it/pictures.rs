@@ -57,11 +57,11 @@ fn rects(picture: &Picture) -> Vec<Rect> {
     text.split("<g id=").skip(1).map(rect).collect()
 }
 
-/// Boxes are within the box that they are in, unless that is a cache or a bridge, and boxes beside each
+/// Boxes are within the box that they are in, unless that is a cache or a bridge, and boxes next to each
 /// other do not meet.
 fn assert_boxes_are_apart(picture: &Picture, name: &str) {
     let rects = rects(picture);
-    let mut beside: BTreeMap<Option<u32>, Vec<[u32; 4]>> = BTreeMap::new();
+    let mut siblings_of: BTreeMap<Option<u32>, Vec<[u32; 4]>> = BTreeMap::new();
     for ([left, top, right, bottom], parent, _) in &rects {
         assert!(*right <= picture.width() && *bottom <= picture.height(), "{name}");
         if let Some((outer, _, is_open)) = parent.and_then(|it| rects.get(it as usize)) {
@@ -69,9 +69,9 @@ fn assert_boxes_are_apart(picture: &Picture, name: &str) {
                 outer[0] <= *left && outer[1] <= *top && *right <= outer[2] && *bottom <= outer[3];
             assert!(is_in || *is_open, "{name}: {outer:?} {:?}", [left, top, right, bottom]);
         }
-        beside.entry(*parent).or_default().push([*left, *top, *right, *bottom]);
+        siblings_of.entry(*parent).or_default().push([*left, *top, *right, *bottom]);
     }
-    for siblings in beside.into_values() {
+    for siblings in siblings_of.into_values() {
         for (number, one) in siblings.iter().enumerate() {
             for other in siblings.iter().skip(number + 1).take(64) {
                 let is_apart = one[2] <= other[0]

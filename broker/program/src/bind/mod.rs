@@ -134,9 +134,7 @@ impl Bind {
         if is_asked {
             output::print(&self.subject.answer(None, |topology| self.report(topology))?)?;
         } else if has_places {
-            self.forced(
-                self.subject.answer_beside_whole(None, |whole, part| self.act(whole, part)),
-            )?;
+            self.forced(self.subject.answer_with_whole(None, |whole, part| self.act(whole, part)))?;
         }
         Ok(exec(&self.command, []))
     }

@@ -31,7 +31,7 @@ impl Bound {
             Asked::Cpus => of_cpus(binding(target)?),
             Asked::LastLocation => of_cpus(last_location(target)?),
             Asked::Memory if !matches!(target, Target::ThisProcess | Target::ThisThread) => {
-                bail!("{target}: Linux tells nobody else where its memory is bound")
+                bail!("{target}: only the process itself can ask Linux where its memory is bound")
             }
             Asked::Memory => {
                 let (policy, nodes) = memory_binding()?;

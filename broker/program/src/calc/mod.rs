@@ -117,7 +117,7 @@ pub(crate) fn default_local() -> LocalNumaNodes {
 
 impl Calc {
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
-        self.subject.tell_source(self.verbose);
+        self.subject.say_source(self.verbose);
         if !self.inputs.locations.is_empty() {
             return output::print(&self.output()?);
         }

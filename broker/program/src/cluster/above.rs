@@ -16,7 +16,7 @@ pub(super) struct Above {
     /// Put nodes into a group: NAME=HOSTLIST, such as rack1=node[001-018]
     #[arg(long = "group", value_name = "NAME=HOSTLIST")]
     groups: Vec<String>,
-    /// Put nodes into groups as PMIx tells them (pmix.fab.grps): 0:node000,node002;1:node001,node003
+    /// Put nodes into groups as PMIx names them (pmix.fab.grps): 0:node000,node002;1:node001,node003
     #[arg(long, value_name = "GROUPS")]
     fabric_groups: Option<String>,
     #[command(flatten)]
@@ -109,8 +109,8 @@ impl Above {
 }
 
 impl Above {
-    fn tell_unmatched(&self, matching: &Matching) {
-        /// Longest list of names that is told without being asked for, in bytes.
+    fn report_unmatched(&self, matching: &Matching) {
+        /// Longest list of names that is printed without being asked for, in bytes.
         const MOST: usize = 200;
         let ports = matching.ports_without.len();
         let mut notes = Vec::new();
@@ -154,12 +154,12 @@ impl ReadAbove<'_> {
                     unknown.push(host.clone());
                 }
             }
-            tell(&unknown, &format!("of group {name} are not in the cluster"));
+            report(&unknown, &format!("of group {name} are not in the cluster"));
         }
         if let Some(topology) = &self.slurm {
             let applied = cluster.apply(topology)?;
-            tell(&applied.nodes_without, "are not in Slurm's topology");
-            tell(&applied.unknown, "of Slurm's topology are not in the cluster");
+            report(&applied.nodes_without, "are not in Slurm's topology");
+            report(&applied.unknown, "of Slurm's topology are not in the cluster");
             let tops = topology.tops();
             if tops.len() > 1 {
                 let tops = fold(tops);
@@ -169,15 +169,15 @@ impl ReadAbove<'_> {
             }
         }
         if self.options.group_by_nvlink {
-            tell(&cluster.group_by_nvlink()?, "are in no NVLink domain, or in several");
+            report(&cluster.group_by_nvlink()?, "are in no NVLink domain, or in several");
         }
         if let Some(fabric) = self.fabric {
             let warnings = fabric.warning_count();
             let matching = cluster.set_fabric(fabric);
             let names: Vec<String> = cluster.names().map(str::to_owned).collect();
             let without = matching.nodes_without.iter().filter_map(|at| names.get(*at).cloned());
-            tell(&without.collect::<Vec<_>>(), "have no port in the fabric");
-            self.options.tell_unmatched(&matching);
+            report(&without.collect::<Vec<_>>(), "have no port in the fabric");
+            self.options.report_unmatched(&matching);
             if warnings > 0 {
                 say(&format!(
                     "{warnings} lines of the fabric are warnings of the tool that printed it; it may be incomplete"
@@ -191,7 +191,7 @@ impl ReadAbove<'_> {
     }
 }
 
-fn tell(nodes: &[String], what: &str) {
+fn report(nodes: &[String], what: &str) {
     if !nodes.is_empty() {
         say(&format!("{} nodes {what}: {}", nodes.len(), fold(nodes.iter().map(String::as_str))));
     }

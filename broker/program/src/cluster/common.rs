@@ -29,9 +29,9 @@ impl Common {
         let mut first = None;
         for name in &self.nodes {
             let node = named(&cluster, name)?;
-            let beside = groups.common(*first.get_or_insert(node), node);
+            let shared = groups.common(*first.get_or_insert(node), node);
             // Of two groups above the first node, the one that has more nodes is the upper one.
-            common = common.filter(|known| known.depth() <= beside.depth()).or(Some(beside));
+            common = common.filter(|known| known.depth() <= shared.depth()).or(Some(shared));
         }
         let Some(group) = common else { return Ok(ExitCode::SUCCESS) };
         let (kind, count) = (group.kind().name(), group.node_count());

@@ -1,4 +1,4 @@
-//! `topobroker cluster gather`: a cluster out of what its nodes tell.
+//! `topobroker cluster gather`: a cluster made of the reports of its nodes.
 
 use super::above::Above;
 use super::found_files::FoundFiles;
@@ -126,7 +126,7 @@ impl Gather {
     }
 }
 
-/// What all processes told; `None` for all but rank 0.
+/// What all processes reported; `None` for all but rank 0.
 fn by_pmix(node: &mut ThisNode) -> anyhow::Result<Option<Gathering>> {
     let mut pmix = PmixExchange::connect()?;
     let contribution = match pmix.local_rank()? {

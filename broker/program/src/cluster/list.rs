@@ -46,7 +46,7 @@ impl List {
             return output::print(&text);
         }
         if self.nodes && self.filter.is_none() {
-            // Names are told without opening nodes: what is damaged does not take the list away.
+            // Names are printed without opening nodes: a damaged node does not prevent the list.
             output::print(&(lines(cluster.nodes())? + &missing(&cluster)?))?;
             let totals = cluster.totals()?;
             let sums = [totals.nodes, totals.cores, totals.pus, totals.gpus, totals.memory];
@@ -67,7 +67,7 @@ impl List {
         Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// The nodes that are asked for, and whether all can be opened. Those that cannot are told and left out:
+    /// The nodes that are asked for, and whether all can be opened. Those that cannot are reported and left out:
     /// others may be sound.
     fn found(&self, cluster: &Cluster<'_>) -> (Vec<NodeSummary>, bool) {
         let mut is_sound = true;

@@ -1,4 +1,4 @@
-//! `topobroker cluster report`: what this node tells of itself.
+//! `topobroker cluster report`: the report of this node.
 
 use super::this_node::ThisNode;
 use crate::output::STANDARD_OUTPUT;
@@ -10,7 +10,7 @@ use topobroker_cluster::gather::Known;
 use topobroker_layout::header::MAX_SEGMENT_LEN;
 use topobroker_process::bytes_within;
 
-/// Print what this node tells of itself when a cluster is gathered. Standard input has the classes
+/// Print the report of this node when a cluster is gathered. Standard input has the classes
 /// that are known already; of a node of one of them only what differs is printed
 #[derive(Debug, Args)]
 pub(super) struct Report {

@@ -1,4 +1,4 @@
-//! The node that a command runs on, as it tells of itself.
+//! The node that a command runs on, and its report.
 
 use crate::input::Input;
 use anyhow::Context;
@@ -8,7 +8,7 @@ use topobroker_cluster::gather::NodeReport;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Keys, cluster::Identity};
 
-/// The node that tells of itself.
+/// The node that reports about itself.
 #[derive(Debug, Args)]
 pub(super) struct ThisNode {
     #[command(flatten)]

@@ -88,7 +88,7 @@ impl Console {
         let Some(cpuset) = object.cpuset() else {
             return;
         };
-        if self.style.cpusets == Cpusets::Beside {
+        if self.style.cpusets == Cpusets::Appended {
             let text = cpuset.to_text(self.style.cpuset_format);
             self.put(format_args!(" cpuset={text}"));
         }

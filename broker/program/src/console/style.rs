@@ -21,9 +21,9 @@ pub enum Cpusets {
     /// No.
     #[default]
     No,
-    /// Behind what else is printed of it.
-    Beside,
-    /// And nothing else.
+    /// At the end of its line.
+    Appended,
+    /// Without anything else.
     Alone,
 }
 

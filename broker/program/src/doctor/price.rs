@@ -6,7 +6,7 @@ use topobroker::hwloc::{Input, LoadOptions, load};
 /// The price of loading this machine by hwloc.
 pub(super) struct Price {
     pub(super) milliseconds: f64,
-    /// Memory of this process alone that it took; 0 if nobody knows.
+    /// Memory of this process alone that it took; 0 if it is unknown.
     pub(super) kilobytes: u64,
 }
 

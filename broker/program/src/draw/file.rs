@@ -15,7 +15,7 @@ use topobroker_draw::{Lines, Page, Picture, Units, ascii, ascii_coloured, html, 
 /// The file of a picture.
 #[derive(Debug, Args)]
 pub(crate) struct PictureFile {
-    /// Write to this file instead of standard output. Its name tells the format: .svg, .html, .png,
+    /// Write to this file instead of standard output. Its name decides the format: .svg, .html, .png,
     /// .pdf, .tex or .txt; `-.svg` is standard output in that format
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -75,7 +75,7 @@ impl PictureFile {
         let by_name = file.and_then(Format::of_file);
         if let (None, None, Some(file)) = (self.of, by_name, file) {
             bail!(
-                "{}: its name tells no format; expected .svg, .html, .png, .pdf, .tex or .txt, or --of FORMAT",
+                "{}: its name has no known ending; expected .svg, .html, .png, .pdf, .tex or .txt, or --of FORMAT",
                 file.display()
             );
         }

@@ -99,14 +99,14 @@ impl Draw {
     }
 
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
-        self.subject.tell_viewer(false);
+        self.subject.say_source_to_viewer(false);
         let units = self.file.units()?;
         let picture = if self.links {
             self.subject
                 .answer(None, |topology| Ok(links(&graph(topology, SwitchModel::One)?, units)))?
         } else {
             let filters = self.filters();
-            self.subject.answer_beside_whole(Some(&filters), |whole, part| {
+            self.subject.answer_with_whole(Some(&filters), |whole, part| {
                 Ok(self.fitting(whole, self.options(whole, part)?, units))
             })?
         };

@@ -62,7 +62,7 @@ pub(super) struct Add {
     /// What the NICs of a rank are to be near: the PUs that it is bound to, or its first GPU
     #[arg(long, value_enum, default_value_t)]
     nics_near: NicsNear,
-    /// Also give out NICs of which nobody knows whether they are active
+    /// Also give out NICs whose state is unknown
     #[arg(long)]
     unknown_nics: bool,
     #[command(flatten)]
@@ -143,9 +143,9 @@ impl Add {
         ];
         let options = JobOptions { name, ranks, launcher, private, legacy, devices };
         let job = job::add(base, &view, &options)?;
-        let told = output::hand_over(&Keys::lines(job.to_env()));
-        let told = told.or_else(|error| {
-            // Nobody knows of this job, so nobody would remove it.
+        let printed = output::hand_over(&Keys::lines(job.to_env()));
+        let printed = printed.or_else(|error| {
+            // No process knows of this job, so none would remove it.
             job::remove(base, &self.name)?;
             Err(error.context("the job is not added"))
         })?;
@@ -154,11 +154,11 @@ impl Add {
             output::say(&format!("job {}: {note}", self.name));
         }
         if let Ok(job) = named(base, &self.name) {
-            // Who wants no NIC is not told why there is none.
+            // A user who wants no NIC needs no reason why there is none.
             let without = (self.nics_per_rank == 0).then_some(FindingKind::NoNetwork);
             warn_but(base, job, without);
         }
-        Ok(told)
+        Ok(printed)
     }
 
     fn devices(&self) -> anyhow::Result<DevicePolicy> {

@@ -42,7 +42,7 @@ struct Question {
     /// that it is on
     #[arg(long)]
     unguided: bool,
-    /// Of which types each rank is on one instance, as `MPI_Get_hw_resource_info` tells
+    /// Of which types each rank is on one instance, as `MPI_Get_hw_resource_info` reports
     #[arg(long)]
     info: bool,
 }

@@ -27,7 +27,7 @@ pub(super) struct Nics {
     /// Choose NICs as this library does, and not as the job has them
     #[arg(long, value_enum, value_name = "LIBRARY")]
     mode: Option<Mode>,
-    /// With --mode: also NICs of which nobody knows whether they are active
+    /// With --mode: also NICs whose state is unknown
     #[arg(long, requires = "mode")]
     unknown_nics: bool,
     /// Print JSON
@@ -132,7 +132,7 @@ impl Nics {
         let variables = of_nics(library, nics, all);
         ensure!(
             !variables.is_empty() || nics.is_empty(),
-            "rank {rank}: there is no variable by which the library is told to use {names}"
+            "rank {rank}: the library has no variable that makes it use {names}"
         );
         let words: Vec<String> =
             variables.iter().map(|(name, value)| format!("{name}={value}")).collect();

@@ -1,4 +1,4 @@
-//! Processes and threads of this machine, as `/proc` tells.
+//! Processes and threads of this machine, from `/proc`.
 
 use rustix::process::getuid;
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ pub(crate) const RANK: &str = "TOPOBROKER_RANK";
 /// an allocation may have that of its node.
 const RANKS: [&str; 5] = [RANK, "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
 
-/// Variables that together tell one launch from another.
+/// Variables that together distinguish one launch from another.
 const LAUNCHES: [&[&str]; 3] =
     [&["PMIX_NAMESPACE"], &["SLURM_JOB_ID", "SLURM_STEP_ID"], &["PMI_JOBID"]];
 
@@ -32,7 +32,7 @@ pub(super) struct Process {
     /// File of its job, from its environment.
     pub(super) job: Option<PathBuf>,
     pub(super) rank: Option<u32>,
-    /// What tells its launch from others: the namespace of PMIx, or the step of Slurm.
+    /// What distinguishes its launch from others: the namespace of PMIx, or the step of Slurm.
     pub(super) launch: Option<String>,
 }
 
@@ -117,7 +117,7 @@ impl Look<'_> {
     }
 }
 
-/// Bytes of a process's memory on each NUMA node, by OS index. Empty if nobody may look, or nobody knows.
+/// Bytes of a process's memory on each NUMA node, by OS index. Empty if the kernel does not allow or does not know it.
 pub(super) fn memory_by_node(id: u32) -> Vec<(u32, u64)> {
     parse_numa_maps(&kernel_text(format!("/proc/{id}/numa_maps")).unwrap_or_default())
 }

@@ -28,7 +28,7 @@ pub(super) fn say(priority: Priority, message: &str, fields: &[(&str, String)]) 
     }
 }
 
-/// Whether standard error is the journal: systemd tells the device and inode of the stream.
+/// Whether standard error is the journal: systemd passes the device and inode of the stream.
 fn is_journal() -> bool {
     let stream = std::env::var("JOURNAL_STREAM").unwrap_or_default();
     fstat(io::stderr()).is_ok_and(|it| stream == format!("{}:{}", it.st_dev, it.st_ino))

@@ -1,4 +1,4 @@
-//! Tests of what commands print beside what hwloc's programs print.
+//! Compares what commands print with what hwloc's programs print.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 

@@ -98,8 +98,8 @@ impl Folder {
         let older = self.before.len().saturating_sub(1);
         let is_unused = |file: &&PathBuf| {
             // A job whose launcher is gone is no reason to keep the generation.
-            let _ = job::sweep_beside(file);
-            job::names_beside(file).is_empty()
+            let _ = job::sweep_jobs_of(file);
+            job::names_of_jobs(file).is_empty()
         };
         let gone: Vec<PathBuf> =
             self.before.iter().take(older).filter(is_unused).cloned().collect();
@@ -140,7 +140,7 @@ impl Folder {
     /// Removes jobs over the announced segment whose launcher is gone.
     pub fn sweep_jobs(&self) {
         // If a folder cannot be listed now, the next round tries again.
-        let _ = self.current.as_ref().map(|current| job::sweep_beside(&current.file));
+        let _ = self.current.as_ref().map(|current| job::sweep_jobs_of(&current.file));
     }
 
     /// Replaces the file with the keys in one step.

@@ -66,7 +66,7 @@ pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
     let Some(file) = files.iter().find(is_there).or(files.first()).cloned() else {
         return Err(JobError::Missing { name: name.to_owned() });
     };
-    legacy::remove_beside(&file);
+    legacy::remove_other_files(&file);
     match fs::remove_file(&file) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -133,23 +133,24 @@ fn is_name(name: &str) -> bool {
     (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
 }
 
-/// The common starts of the paths of job files: see [`starts_beside`].
+/// The common starts of the paths of job files: see [`starts_of_jobs`].
 fn starts_of_files(base: &Adopted) -> Vec<PathBuf> {
     let in_memory = place_of_memfd(base.header());
     let file = match base.keys().file_key() {
         FileKey::Path(file) => file.as_path().to_owned(),
         _ => in_memory.clone(),
     };
-    let mut starts = vec![start_beside(&file), start_beside(&in_memory)];
+    let mut starts = vec![start_of_jobs(&file), start_of_jobs(&in_memory)];
     starts.dedup();
     starts
 }
 
 /// The common starts of the paths of job files: the path of the topology, and the one that it would
 /// have in shared memory, where users have their jobs who may not write next to it; then `.job-`.
-fn starts_beside(base_file: &Path) -> Vec<PathBuf> {
+fn starts_of_jobs(base_file: &Path) -> Vec<PathBuf> {
     let name = base_file.file_name().unwrap_or_default();
-    let mut starts = vec![start_beside(base_file), start_beside(&Path::new(SHM_FOLDER).join(name))];
+    let mut starts =
+        vec![start_of_jobs(base_file), start_of_jobs(&Path::new(SHM_FOLDER).join(name))];
     starts.dedup();
     starts
 }
@@ -160,7 +161,7 @@ pub(crate) fn place_of_memfd(header: &Header) -> PathBuf {
     Path::new(SHM_FOLDER).join(format!("{NAME_PREFIX}{}", header.segment_name()))
 }
 
-fn start_beside(base_file: &Path) -> PathBuf {
+fn start_of_jobs(base_file: &Path) -> PathBuf {
     let mut start = base_file.as_os_str().to_owned();
     start.push(".job-");
     start.into()
@@ -168,22 +169,22 @@ fn start_beside(base_file: &Path) -> PathBuf {
 
 /// Removes all jobs over the topology of a file, because the topology is withdrawn.
 pub(in crate::publish) fn remove_all(base_file: &Path) {
-    for (_, file) in all_files(&starts_beside(base_file)).unwrap_or_default() {
-        legacy::remove_beside(&file);
+    for (_, file) in all_files(&starts_of_jobs(base_file)).unwrap_or_default() {
+        legacy::remove_other_files(&file);
         // This fails if the job is another user's. Without its topology the job is of no use.
         let _ = fs::remove_file(&file);
     }
 }
 
 /// Names of the jobs over the topology of a file, sorted; none if a folder cannot be listed.
-pub(crate) fn names_beside(base_file: &Path) -> Vec<String> {
-    let files = all_files(&starts_beside(base_file)).unwrap_or_default();
+pub(crate) fn names_of_jobs(base_file: &Path) -> Vec<String> {
+    let files = all_files(&starts_of_jobs(base_file)).unwrap_or_default();
     files.into_iter().map(|(name, _)| name).collect()
 }
 
 /// Removes the jobs over the topology of a file if their launcher is gone. Returns their number.
-pub fn sweep_beside(base_file: &Path) -> Result<usize, JobError> {
-    sweep_files(&starts_beside(base_file))
+pub fn sweep_jobs_of(base_file: &Path) -> Result<usize, JobError> {
+    sweep_files(&starts_of_jobs(base_file))
 }
 
 fn sweep_files(starts: &[PathBuf]) -> Result<usize, JobError> {
@@ -195,7 +196,7 @@ fn sweep_files(starts: &[PathBuf]) -> Result<usize, JobError> {
     let removed = gone.filter(|(file, id)| {
         let removed = remove_if(file, *id);
         if removed {
-            legacy::remove_beside(file);
+            legacy::remove_other_files(file);
         }
         removed
     });

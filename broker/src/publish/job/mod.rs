@@ -8,8 +8,8 @@ pub use devices::DevicePolicy;
 pub use error::JobError;
 pub use files::{PublishedJob, file_of, list, remove, sweep};
 pub(super) use files::{base_of, remove_all};
-pub(crate) use files::{names_beside, place_of_memfd};
-pub use files::{remove_orphans, sweep_beside};
+pub(crate) use files::{names_of_jobs, place_of_memfd};
+pub use files::{remove_orphans, sweep_jobs_of};
 
 use crate::linux::{Root, with_facts_of_now};
 use crate::publish::error::PublishError;
@@ -111,7 +111,7 @@ impl Drop for JobPublication {
             && owner == std::process::id()
             && remove_if(&self.file, id)
         {
-            legacy::remove_beside(&self.file);
+            legacy::remove_other_files(&self.file);
         }
     }
 }

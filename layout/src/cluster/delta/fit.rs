@@ -20,7 +20,7 @@ pub enum Column<'a> {
 }
 
 impl<'a> Column<'a> {
-    /// The texts, none of numbers.
+    /// The texts; no texts for numbers.
     fn texts(&self) -> impl Iterator<Item = &'a str> + '_ {
         let texts = match self {
             Self::Texts(texts) => texts.as_slice(),

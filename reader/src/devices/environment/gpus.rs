@@ -51,7 +51,7 @@ pub fn of_gpus_of_rank(
     rank: u32,
 ) -> Vec<(&'static str, String)> {
     let given = job.gpus(rank).map(|gpu| (gpu, part_of(job, rank, gpu)));
-    told(interface, &given.collect::<Vec<_>>(), job.topology())
+    variables(interface, &given.collect::<Vec<_>>(), job.topology())
 }
 
 /// What a rank uses of a GPU.
@@ -89,11 +89,11 @@ pub fn of_gpus(
     given: &[Object<'_>],
     node: Topology<'_>,
 ) -> Vec<(&'static str, String)> {
-    told(interface, &given.iter().map(|gpu| (*gpu, Part::All)).collect::<Vec<_>>(), node)
+    variables(interface, &given.iter().map(|gpu| (*gpu, Part::All)).collect::<Vec<_>>(), node)
 }
 
 /// What [`of_gpus`] says of GPUs, each whole or as one of its instances.
-fn told(
+fn variables(
     interface: Interface,
     given: &[(Object<'_>, Part<'_>)],
     node: Topology<'_>,

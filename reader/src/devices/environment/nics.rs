@@ -57,8 +57,8 @@ pub fn of_nics<'a>(
             let mut alike = numbered_by_mpich(all);
             alike.retain(|nic| provider(nic) == provider(first));
             let number = alike.iter().position(|nic| nic == first);
-            let told = number.map(|number| ("MPIR_CVAR_CH4_OFI_PREF_NIC", number.to_string()));
-            told.into_iter().collect()
+            let variable = number.map(|number| ("MPIR_CVAR_CH4_OFI_PREF_NIC", number.to_string()));
+            variable.into_iter().collect()
         }
         Library::Libfabric => {
             let names: Vec<&str> = given.iter().filter_map(|nic| nic.name()).collect();

@@ -66,7 +66,7 @@ impl Cgroup {
     ///
     /// # Errors
     ///
-    /// [`RestrictError::Nothing`] if the topology has none of its PUs: it is of another machine.
+    /// [`RestrictError::Nothing`] if the topology has no PU of it: it is of another machine.
     pub fn view<'a>(&self, topology: Topology<'a>) -> Result<View<'a>, RestrictError> {
         let all = topology.root().nodeset().unwrap_or_default();
         let nodes = if self.mems.is_empty() { &all } else { &self.mems };

@@ -35,7 +35,7 @@ fn unpack(shared: &Path, name: &str, folder: &Path) {
     assert!(status.unwrap().success(), "{name} is unpacked");
 }
 
-/// Folders of nodes: number of nodes, most classes, and most bytes a node beside them.
+/// Folders of nodes: number of nodes, most classes, and most bytes of a node in addition to them.
 pub const CLUSTERS: [(&str, usize, u32, f64); 6] = [
     ("avakas", 276, 13, 80.0),
     ("plafrim/hwloc", 122, 18, 120.0),

@@ -10,7 +10,7 @@ use rustix::fs::{AtFlags, CWD};
 use topobroker_process::FilePath;
 
 /// Opens and maps the segment in a file that is not known by its size, of which there is a limit.
-pub(crate) fn beside(
+pub(crate) fn other_segment(
     file: &FilePath,
     limit: u64,
 ) -> Result<(Candidate, &'static [u8]), AdoptError> {
