@@ -1,5 +1,5 @@
-//! Lets dependent programs link on a machine that lacks the dependencies of a static libhwloc, and notes
-//! the version of hwloc for `topobroker --version`.
+//! Lets dependent programs link on a machine that lacks the dependencies of a static libhwloc, and
+//! notes the version of hwloc for `topobroker --version`.
 //!
 //! hwlocality-sys asks pkg-config for the libraries of a static hwloc. A machine with only
 //! libhwloc-dev lacks some of them (libudev). They are not needed, because the shared libhwloc is

@@ -32,7 +32,8 @@ pub struct Memory {
 }
 
 /// A program that is measured, without what Cargo sets for the programs that it runs: a long
-/// `LD_LIBRARY_PATH` has the dynamic loader of each process take a page more, also without a library.
+/// `LD_LIBRARY_PATH` has the dynamic loader of each process take a page more, also without a
+/// library.
 pub(crate) fn measured(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_remove("LD_LIBRARY_PATH");

@@ -14,8 +14,8 @@ pub const TIMES: usize = 1000;
 pub struct Question<'a> {
     /// What is asked.
     pub name: &'static str,
-    /// Asks it [`TIMES`] times. Returns a sum of the answers, so that the compiler cannot leave them
-    /// out.
+    /// Asks it [`TIMES`] times. Returns a sum of the answers, so that the compiler cannot leave
+    /// them out.
     pub ask: Box<dyn FnMut() -> u64 + 'a>,
 }
 

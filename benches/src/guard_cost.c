@@ -1,8 +1,8 @@
 /* What hwloc costs an unmodified program, with and without the hwloc guard. Prints one line.
  *
- * Built with MPI: kB of private memory that the rank grows by over MPI_Init, microseconds of it, and
- * the PUs that it is bound to. Without: microseconds and bytes of heap of a load of this machine, of
- * adopting a segment again, and of libpmix's copy of it; -1 if hwloc refuses. */
+ * Built with MPI: kB of private memory that the rank grows by over MPI_Init, microseconds of it,
+ * and the PUs that it is bound to. Without: microseconds and bytes of heap of a load of this
+ * machine, of adopting a segment again, and of libpmix's copy of it; -1 if hwloc refuses. */
 #define _GNU_SOURCE
 #include "cost.h"
 #include <sched.h>

@@ -1,5 +1,5 @@
-/* A program that loads the topology and ends: by topobroker, or with HWLOC by hwloc, or with HWLOC_IO by
- * hwloc with I/O devices, which topobroker's has and which MPIs load. */
+/* A program that loads the topology and ends: by topobroker, or with HWLOC by hwloc, or with
+ * HWLOC_IO by hwloc with I/O devices, which topobroker's has and which MPIs load. */
 #if defined(HWLOC) || defined(HWLOC_IO)
 #include <hwloc.h>
 #else

@@ -11,8 +11,8 @@ pub fn with_nics(machine: &Description) -> Description {
     with_devices(machine, OsDeviceKind::OpenFabrics)
 }
 
-/// Adds a device of a kind to each group of a machine that has a NUMA node in each, and latencies between
-/// the nodes.
+/// Adds a device of a kind to each group of a machine that has a NUMA node in each, and latencies
+/// between the nodes.
 #[must_use]
 pub fn with_devices(machine: &Description, kind: OsDeviceKind) -> Description {
     let mut machine = machine.clone();

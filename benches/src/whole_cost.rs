@@ -2,7 +2,8 @@
 //! pages, what the library needs, page tables, the segment, and the time until the first answer.
 //!
 //! A C program of a few lines is built without a topology, against the libraries that
-//! `scripts/install` installed, and against hwloc. What the first one takes is taken from the others.
+//! `scripts/install` installed, and against hwloc. What the first one takes is taken from the
+//! others.
 
 use crate::machines::Machine;
 use crate::ways::Way;
@@ -157,8 +158,8 @@ impl WholeCost {
     }
 
     /// Time from the start of a process to its end, above that of the program without a topology.
-    /// All ways take turns, in another order each round, because each leaves its caches to the next;
-    /// the median of each.
+    /// All ways take turns, in another order each round, because each leaves its caches to the
+    /// next; the median of each.
     ///
     /// # Errors
     ///

@@ -1,4 +1,5 @@
-//! A launcher in short: publishes a topology, gives each of two ranks a package of it, and starts a command for each.
+//! A launcher in short: publishes a topology, gives each of two ranks a package of it, and starts a
+//! command for each.
 //!
 //! `cargo run -p topobroker --example launch COMMAND [ARGUMENT...]`
 
@@ -15,7 +16,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let program = arguments.next().ok_or("usage: launch COMMAND [ARGUMENT...]")?;
     let arguments: Vec<String> = arguments.collect();
 
-    // A launcher on a real node takes `Input::ThisMachine`, or the topology that it has loaded already.
+    // A launcher on a real node takes `Input::ThisMachine`, or the topology that it has loaded
+    // already.
     let machine = Input::Synthetic("Package:2 NUMANode:1 Core:2 PU:2".to_owned());
     let description = capture(&load(&machine, &LoadOptions::default())?)?;
     let options = PublishOptions { source: Source::Synthetic, ..PublishOptions::default() };

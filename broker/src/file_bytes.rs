@@ -41,13 +41,14 @@ pub enum Owners {
 }
 
 impl FileBytes {
-    /// Opens a file that was found in a folder and that the user has not named, of at most `most` bytes, also unpacked. Where
-    /// others may make files, links are not followed, and the owner of a file counts.
+    /// Opens a file that was found in a folder and that the user has not named, of at most `most`
+    /// bytes, also unpacked. Where others may make files, links are not followed, and the owner of
+    /// a file counts.
     ///
     /// # Errors
     ///
-    /// Those of [`FileBytes::open`]. [`io::ErrorKind::PermissionDenied`] if it is a link, or belongs to somebody else, in
-    /// a folder that others may write to.
+    /// Those of [`FileBytes::open`]. [`io::ErrorKind::PermissionDenied`] if it is a link, or
+    /// belongs to somebody else, in a folder that others may write to.
     pub fn open_found(path: &Path, most: u64, owners: Owners) -> io::Result<Self> {
         match owners {
             Owners::Named => Self::open(path, most),
@@ -130,7 +131,8 @@ impl Deref for FileBytes {
     }
 }
 
-/// Opens a file that was found in a folder. The folder is held open, so that it cannot become another one meanwhile.
+/// Opens a file that was found in a folder. The folder is held open, so that it cannot become
+/// another one meanwhile.
 fn open_found(path: &Path, owners: Owners) -> io::Result<File> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let name = path.file_name().ok_or(io::ErrorKind::NotFound)?;

@@ -1,6 +1,7 @@
 //! Tables in text.
 
-/// Most letters that a cell is padded to. Names of others may have any length: a longer cell shifts what is behind it.
+/// Most letters that a cell is padded to. Names of others may have any length: a longer cell shifts
+/// what is behind it.
 pub const MOST_WIDTH: usize = 100;
 
 /// Rows of cells as lines. All cells of a column but the last have the width of the widest.

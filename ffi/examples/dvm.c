@@ -20,8 +20,8 @@ static void check(tb_status status, const char *what)
     }
 }
 
-/* Starts the ranks of a job, each bound to its set if the topology is of this machine: the job only says where they
- * belong. PRTE_LAUNCHED shows them that PRRTE launched them. */
+/* Starts the ranks of a job, each bound to its set if the topology is of this machine: the job only
+ * says where they belong. PRTE_LAUNCHED shows them that PRRTE launched them. */
 static int start(const tb_topology *topology, const tb_job_publication *job, tb_set *const *sets, char **argv)
 {
     const char *name, *value;

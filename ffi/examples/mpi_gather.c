@@ -1,7 +1,7 @@
 /* Gathers the nodes of an MPI job into a cluster file: mpirun ... mpi_gather FILE
  *
- * The exchange is an MPI_Allgatherv. One process of each node reports: the one that has rank 0 among
- * those that share memory with it. */
+ * The exchange is an MPI_Allgatherv. One process of each node reports: the one that has rank 0
+ * among those that share memory with it. */
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-//! Segments stay mapped, so the code that knows of them must stay loaded. Before glibc 2.34 the dynamic
-//! loader's functions are in a library of their own.
+//! Segments stay mapped, so the code that knows of them must stay loaded. Before glibc 2.34 the
+//! dynamic loader's functions are in a library of their own.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");

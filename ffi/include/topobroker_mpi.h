@@ -10,8 +10,9 @@
  *
  * Who speaks with whom: tb_mpi_groups, tb_mpi_hw_resource_info, tb_mpi_hw_dist_graph and
  * tb_mpi_uri_matches are local. tb_mpi_comm_guided, tb_mpi_comm_resource_guided,
- * tb_mpi_comm_nvlink, tb_mpi_comm_unguided, tb_mpi_comm_node and tb_mpi_dist_graph_comm are collective over the
- * communicator, tb_mpi_nodes over MPI_COMM_WORLD, tb_mpi_comm_from_group over the group. A process whose arguments are wrong takes part all the same and gets MPI_COMM_NULL, so
+ * tb_mpi_comm_nvlink, tb_mpi_comm_unguided, tb_mpi_comm_node and tb_mpi_dist_graph_comm are
+ * collective over the communicator, tb_mpi_nodes over MPI_COMM_WORLD, tb_mpi_comm_from_group over
+ * the group. A process whose arguments are wrong takes part all the same and gets MPI_COMM_NULL, so
  * that no other one waits for it. */
 
 #ifndef TOPOBROKER_MPI_H
@@ -277,9 +278,9 @@ static inline int tb_mpi_comm_guided(MPI_Comm comm, const tb_job *job, const cha
 /* The longest name of an NVLink domain, with its zero. */
 enum { TB_MPI_DOMAIN = 64 };
 
-/* Splits `comm`: a communicator for the processes whose GPUs are in one NVLink domain, in the order of
- * `key`, then of their ranks. A domain may be over several nodes, if the driver says so; else it is on
- * one. Processes without such GPUs get MPI_COMM_NULL. Counterpart: nvlink of Open MPI's
+/* Splits `comm`: a communicator for the processes whose GPUs are in one NVLink domain, in the order
+ * of `key`, then of their ranks. A domain may be over several nodes, if the driver says so; else it
+ * is on one. Processes without such GPUs get MPI_COMM_NULL. Counterpart: nvlink of Open MPI's
  * mpi_hw_resource_type. Collective. */
 static inline int tb_mpi_comm_nvlink(MPI_Comm comm, const tb_job *job, int key, MPI_Comm *newcomm)
 {
@@ -318,10 +319,10 @@ static inline int tb_mpi_comm_nvlink(MPI_Comm comm, const tb_job *job, int key, 
 }
 
 /* Splits `comm` by what `info` says under one of two keys, which is the same in all processes:
- * mpi_hw_resource_type, as tb_mpi_comm_guided does, or mpi_pset_name, the name of a set of processes:
- * mpi://WORLD or mpi://SELF, which are those that an MPI before 4.0 knows. Both at once are an error.
- * Without a key, or with a name that is not known, all processes get MPI_COMM_NULL. Counterpart:
- * MPI_Comm_split_type with MPI_COMM_TYPE_RESOURCE_GUIDED. */
+ * mpi_hw_resource_type, as tb_mpi_comm_guided does, or mpi_pset_name, the name of a set of
+ * processes: mpi://WORLD or mpi://SELF, which are those that an MPI before 4.0 knows. Both at once
+ * are an error. Without a key, or with a name that is not known, all processes get MPI_COMM_NULL.
+ * Counterpart: MPI_Comm_split_type with MPI_COMM_TYPE_RESOURCE_GUIDED. */
 static inline int tb_mpi_comm_resource_guided(MPI_Comm comm, const tb_job *job, MPI_Info info, int key,
                                               MPI_Comm *newcomm)
 {
@@ -394,8 +395,8 @@ static inline int tb_mpi_comm_unguided(MPI_Comm comm, const tb_job *job, int key
     return error != MPI_SUCCESS ? error : result;
 }
 
-/* Makes a communicator of a group of processes of `comm`. Only they call it, with the same tag, such as 0: the
- * place of a group among those of tb_mpi_groups is not the same in all processes. */
+/* Makes a communicator of a group of processes of `comm`. Only they call it, with the same tag,
+ * such as 0: the place of a group among those of tb_mpi_groups is not the same in all processes. */
 static inline int tb_mpi_comm_from_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
 {
     return MPI_Comm_create_group(comm, group, tag, newcomm);
@@ -508,11 +509,11 @@ static inline int tb_mpi_fabric_weights(const tb_job *job, int measure, const tb
 }
 
 /* Stores how far this process is from the others of a group, and they from it: `ranks` are their
- * ranks in the group, in its order; `weights_in` and `weights_out` are MB/s, nanoseconds or
- * numbers of links, depending on the tb_measure, and TB_MPI_UNKNOWN if unknown. A process
- * is where its first GPU is, otherwise where its memory is. Each array has room for all processes of
- * the group. For processes on other nodes the distance is that from node to node in the fabric of
- * `cluster`, with the `nodes` of tb_mpi_nodes; if both are NULL, the distance to the own NIC. Local.
+ * ranks in the group, in its order; `weights_in` and `weights_out` are MB/s, nanoseconds or numbers
+ * of links, depending on the tb_measure, and TB_MPI_UNKNOWN if unknown. A process is where its
+ * first GPU is, otherwise where its memory is. Each array has room for all processes of the group.
+ * For processes on other nodes the distance is that from node to node in the fabric of `cluster`,
+ * with the `nodes` of tb_mpi_nodes; if both are NULL, the distance to the own NIC. Local.
  * Counterpart: MPI_Group_get_hw_dist_graph of the proposal to the MPI Forum. */
 static inline int tb_mpi_hw_dist_graph(const tb_job *job, tb_links *links, MPI_Group group, int measure,
                                        const tb_cluster *cluster, const uint32_t *nodes, int *count,

@@ -19,8 +19,8 @@
 extern "C" {
 #endif
 
-/* Makes `mask`, which has `size` bytes (sizeof(cpu_set_t), or CPU_ALLOC_SIZE), the PUs of `set`. TB_ERR_TRUNCATED if
- * the set has more, or has no end. */
+/* Makes `mask`, which has `size` bytes (sizeof(cpu_set_t), or CPU_ALLOC_SIZE), the PUs of `set`.
+ * TB_ERR_TRUNCATED if the set has more, or has no end. */
 static inline tb_status tb_set_to_cpu_set(const tb_set *set, cpu_set_t *mask, size_t size)
 {
     int64_t pu, last = tb_set_last(set);
@@ -45,8 +45,9 @@ static inline tb_status tb_set_from_cpu_set(tb_set *set, const cpu_set_t *mask, 
     return status;
 }
 
-/* Binds the calling thread to the PUs of `set`, whatever the number of PUs of the machine is. Returns 0, or -1 and sets
- * errno, as sched_setaffinity does. A child between fork and exec may call it. */
+/* Binds the calling thread to the PUs of `set`, whatever the number of PUs of the machine is.
+ * Returns 0, or -1 and sets errno, as sched_setaffinity does. A child between fork and exec may
+ * call it. */
 static inline int tb_bind_this_thread(const tb_set *set)
 {
     /* As many bits as an index can have. */

@@ -62,7 +62,8 @@ static tb_status publish(const tb_publish_options *options)
     return status;
 }
 
-/* Hands tasks the variables for hwloc that a daemon has written next to its keys. Returns whether there are any. */
+/* Hands tasks the variables for hwloc that a daemon has written next to its keys. Returns whether
+ * there are any. */
 static bool set_daemons_variables(spank_t step, const tb_keys *keys)
 {
     char file[TB_FILE_MAX + 8], line[TB_FILE_MAX + 64];
@@ -77,7 +78,8 @@ static bool set_daemons_variables(spank_t step, const tb_keys *keys)
     while (lines != NULL && fgets(line, sizeof line, lines) != NULL) {
         char *value = strchr(line, '=');
         line[strcspn(line, "\n")] = '\0';
-        /* Tasks find the keys themselves. Paths with special characters are quoted, and are skipped. */
+        /* Tasks find the keys themselves. Paths with special characters are quoted, and are
+         * skipped. */
         if (value == NULL || value[1] == '\'' || strncmp(line, "TOPOBROKER_", 11) == 0)
             continue;
         *value++ = '\0';

@@ -67,8 +67,8 @@ pub struct tb_device_path {
     pub nearness: i32,
     /// Number of bridges between the device and the CPUs, with the host bridge.
     pub pci_hops: u32,
-    /// NUMA latency from the farthest node of the process to the nearest one of the device, relative
-    /// to 10 for local memory; 0 if unknown.
+    /// NUMA latency from the farthest node of the process to the nearest one of the device,
+    /// relative to 10 for local memory; 0 if unknown.
     pub latency: u64,
     /// The slowest link between the device and the CPUs whose speed is known, in GB/s for each
     /// direction; 0 if unknown.
@@ -76,8 +76,8 @@ pub struct tb_device_path {
 }
 
 /// Stores the distances of up to `capacity` devices from a process that is bound to a set, and the
-/// number of all of them in `count` (may be NULL). `kinds` is a sum of tb_device_kinds, or 0 for all.
-/// Devices without an id and sets of several packages have distances too: PMIx fails there.
+/// number of all of them in `count` (may be NULL). `kinds` is a sum of tb_device_kinds, or 0 for
+/// all. Devices without an id and sets of several packages have distances too: PMIx fails there.
 /// Counterpart: PMIx_Compute_distances.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_device_distances(
@@ -95,9 +95,9 @@ pub extern "C" fn tb_device_distances(
     })
 }
 
-/// Stores distances like tb_device_distances, by the rule of PMIx 7: of each PU by itself, so that min
-/// and max may differ; each PCI device once, in the order of bus ids; devices without an id are left
-/// out. `kinds` 0 is all but disks.
+/// Stores distances like tb_device_distances, by the rule of PMIx 7: of each PU by itself, so that
+/// min and max may differ; each PCI device once, in the order of bus ids; devices without an id are
+/// left out. `kinds` 0 is all but disks.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_device_distances_pmix7(
     topology: Option<&tb_topology>,
@@ -127,9 +127,10 @@ fn row(DeviceDistance { device, kind, min, max }: DeviceDistance<'_>) -> tb_devi
     tb_device_distance { device: device.id(), kind, min, max }
 }
 
-/// Writes the id by which PMIx knows an OS device, with a zero at its end. `host` is the name of this
-/// node, which is in the ids of GPUs. TB_ERR_NOT_FOUND if the topology does not have the id. `length`
-/// (may be NULL) is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
+/// Writes the id by which PMIx knows an OS device, with a zero at its end. `host` is the name of
+/// this node, which is in the ids of GPUs. TB_ERR_NOT_FOUND if the topology does not have the id.
+/// `length` (may be NULL) is set to the bytes of the text without the zero, also with
+/// TB_ERR_TRUNCATED.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_device_id(
     topology: Option<&tb_topology>,

@@ -41,8 +41,8 @@ impl Failure {
     }
 }
 
-/// Statuses of errors, a line for each. In brackets are variants whose only field is an error that has a
-/// line of its own. The last pattern is also for variants that are added later.
+/// Statuses of errors, a line for each. In brackets are variants whose only field is an error that
+/// has a line of its own. The last pattern is also for variants that are added later.
 macro_rules! statuses {
     ($($error:ident $([$($cause:ident)+])?: $($pattern:pat => $status:ident),+;)*) => {$(
         impl From<$error> for $crate::failure::Failure {

@@ -122,9 +122,10 @@ pub extern "C" fn tb_distances_get(
     })
 }
 
-/// Stores the indexes of up to `capacity` distance matrices that have a name, if `name` is not NULL,
-/// and that are between objects of one type, if `type` is not -1; and the number of all of them in
-/// `count` (may be NULL). Counterparts: hwloc_distances_get_by_name, hwloc_distances_get_by_type.
+/// Stores the indexes of up to `capacity` distance matrices that have a name, if `name` is not
+/// NULL, and that are between objects of one type, if `type` is not -1; and the number of all of
+/// them in `count` (may be NULL). Counterparts: hwloc_distances_get_by_name,
+/// hwloc_distances_get_by_type.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_distances_find(
     topology: Option<&tb_topology>,

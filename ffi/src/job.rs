@@ -82,8 +82,8 @@ pub extern "C" fn tb_job_rank_count(job: Option<&tb_job>) -> usize {
 }
 
 /// Stores the rank with a local rank in `rank`, and makes `cpuset` its PUs: the empty set if the
-/// rank is not bound. Each of the two may be NULL. The local rank is its position among the ranks on this node, from 0: TB_ERR_NOT_FOUND
-/// after the last.
+/// rank is not bound. Each of the two may be NULL. The local rank is its position among the ranks
+/// on this node, from 0: TB_ERR_NOT_FOUND after the last.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_local_rank(
     job: Option<&tb_job>,
@@ -103,8 +103,8 @@ pub extern "C" fn tb_job_local_rank(
     })
 }
 
-/// Makes `cpuset` the PUs of a rank: the empty set if the rank is not bound. TB_ERR_NOT_FOUND if the
-/// rank is not on this node.
+/// Makes `cpuset` the PUs of a rank: the empty set if the rank is not bound. TB_ERR_NOT_FOUND if
+/// the rank is not on this node.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_cpuset(
     job: Option<&tb_job>,

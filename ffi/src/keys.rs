@@ -68,8 +68,8 @@ impl tb_keys {
 }
 
 /// Stores the keys of this process: the keys in its environment (TOPOBROKER_FILE, _ADDR, _SIZE),
-/// else those of its PMIx server, else those of the node's daemon. TB_ERR_KEYS if there are none,
-/// or if one of them is malformed.
+/// otherwise those of its PMIx server, otherwise those of the node's daemon. TB_ERR_KEYS if there
+/// are none, or if one of them is malformed.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_keys_find(keys: Struct<'_, tb_keys>, keys_size: usize) -> tb_status {
     answer!(keys(keys_size), || tb_keys::of(&Keys::find()?)?)

@@ -5,8 +5,8 @@
 //!
 //! Every function takes pointers that are NULL or valid, as its documentation says, and most return
 //! a [`tb_status`]. The caller in C must keep this contract, so the functions are not marked unsafe
-//! one by one. Only `pointers.rs` and `structs.rs` have the code that uses the pointers of C. If memory runs out, the
-//! reserve in `reserve.rs` keeps a call from ending the process.
+//! one by one. Only `pointers.rs` and `structs.rs` have the code that uses the pointers of C. If
+//! memory runs out, the reserve in `reserve.rs` keeps a call from ending the process.
 //!
 //! The thin library is built without the standard library of Rust, so it needs libc alone.
 #![cfg_attr(not(any(test, feature = "broker")), no_std)]

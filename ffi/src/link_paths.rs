@@ -88,10 +88,10 @@ pub extern "C" fn tb_links_paths(
 
 /// Stores the best paths from a rank of a job to others or, with `incoming`, from them to it, in
 /// their order, up to `capacity`, and their number in `count` (may be NULL). A rank is where its
-/// first GPU is, else where its memory is. Ranks at the same place have a path of 0 links, with the
-/// bandwidth of the memory there. To a rank on another node, it is the path to the first NIC of the
-/// rank and one more link of which nothing is known. TB_ERR_NOT_FOUND if `rank` is not on this
-/// node. Counterpart: MPI_Group_get_hw_dist_graph of the proposal to the MPI Forum.
+/// first GPU is, otherwise where its memory is. Ranks at the same place have a path of 0 links,
+/// with the bandwidth of the memory there. To a rank on another node, it is the path to the first
+/// NIC of the rank and one more link of which nothing is known. TB_ERR_NOT_FOUND if `rank` is not
+/// on this node. Counterpart: MPI_Group_get_hw_dist_graph of the proposal to the MPI Forum.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_links_rank_paths(
     links: Output<'_, tb_links>,

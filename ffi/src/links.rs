@@ -45,9 +45,9 @@ pub struct tb_links {
 means_itself!(tb_links);
 
 /// Makes the graph of links of the whole adopted topology: what connects CPUs, memory, GPUs, NICs
-/// and disks, as hwloc and links that the administrator declared say. With `separate_switches`, each
-/// NVSwitch is a switch of its own; otherwise all are one. With `may_relay`, one GPU of a path may
-/// forward data between two others. Free it with tb_links_free.
+/// and disks, as hwloc and links that the administrator declared say. With `separate_switches`,
+/// each NVSwitch is a switch of its own; otherwise all are one. With `may_relay`, one GPU of a path
+/// may forward data between two others. Free it with tb_links_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_links_new(
     topology: Option<&tb_topology>,
@@ -120,9 +120,9 @@ pub extern "C" fn tb_links_vertex(
     })
 }
 
-/// Writes the name of a vertex with a zero at its end: that of its OS device, else its PCI bus id,
-/// else its type and logical index, such as package:0. TB_ERR_NOT_FOUND after the last vertex.
-/// `length` (may be NULL) is set to the bytes of the text without the zero, also with
+/// Writes the name of a vertex with a zero at its end: that of its OS device, otherwise its PCI bus
+/// id, otherwise its type and logical index, such as package:0. TB_ERR_NOT_FOUND after the last
+/// vertex. `length` (may be NULL) is set to the bytes of the text without the zero, also with
 /// TB_ERR_TRUNCATED.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_links_name(

@@ -56,8 +56,8 @@ pub extern "C" fn tb_locality_string(
 }
 
 /// Stores what two processes share, by their locality strings. The strings may begin with hwloc: as
-/// PMIx_Get_relative_locality demands. TB_ERR_TEXT if one of them is no locality string. Counterpart:
-/// PMIx_Get_relative_locality.
+/// PMIx_Get_relative_locality demands. TB_ERR_TEXT if one of them is no locality string.
+/// Counterpart: PMIx_Get_relative_locality.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_locality_compare(
     one: Text<'_>,

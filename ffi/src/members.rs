@@ -243,8 +243,8 @@ pub extern "C" fn tb_set_next_unset(set: Input<'_, tb_set>, previous: i64) -> i6
     })
 }
 
-/// Compares two sets by the highest index that only one of them has: 1 if that is `set`, -1 if it is
-/// `other`, 0 if they are equal. NULL is like an empty set. Counterpart: hwloc_bitmap_compare.
+/// Compares two sets by the highest index that only one of them has: 1 if that is `set`, -1 if it
+/// is `other`, 0 if they are equal. NULL is like an empty set. Counterpart: hwloc_bitmap_compare.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_compare(set: Input<'_, tb_set>, other: Input<'_, tb_set>) -> i32 {
     value_with(0, |handles| {

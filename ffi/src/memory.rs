@@ -34,8 +34,8 @@ pub struct tb_memory_attribute {
 /// Stores up to `capacity` NUMA nodes that are local to a set of PUs in `objs`, and the number of
 /// all of them in `count` (may be NULL). `flags` is a sum of hwloc's flags. 0: nodes that have
 /// exactly these PUs. 1: also nodes that have these PUs and others. 2: also nodes that have some of
-/// these PUs and no others, and nodes without PUs. 4: all nodes. 8: nodes that have some of these PUs.
-/// Counterpart: hwloc_get_local_numanode_objs.
+/// these PUs and no others, and nodes without PUs. 4: all nodes. 8: nodes that have some of these
+/// PUs. Counterpart: hwloc_get_local_numanode_objs.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_memory_local_nodes(
     topology: Option<&tb_topology>,

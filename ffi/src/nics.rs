@@ -37,9 +37,9 @@ pub enum tb_path_class {
 }
 
 /// Stores up to `capacity` NICs that ranks may be given, in logical order, and the number of all of
-/// them in `count` (may be NULL): one of each PCI device, OpenFabrics devices if there are any, else
-/// network interfaces. They are known to be active, unless `unknown` also allows those whose state is
-/// knows.
+/// them in `count` (may be NULL): one of each PCI device, OpenFabrics devices if there are any,
+/// otherwise network interfaces. They are known to be active, unless `unknown` also allows those
+/// whose state is knows.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_nics(
     topology: Option<&tb_topology>,
@@ -88,9 +88,9 @@ pub struct tb_network {
     pub mbps: u64,
 }
 
-/// Stores up to `capacity` networks of the node, the one that ranks should use first, and the number
-/// of all of them in `count` (may be NULL). The order is the same on nodes of one kind. `unknown` is
-/// that of tb_nics.
+/// Stores up to `capacity` networks of the node, the one that ranks should use first, and the
+/// number of all of them in `count` (may be NULL). The order is the same on nodes of one kind.
+/// `unknown` is that of tb_nics.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_networks(
     topology: Option<&tb_topology>,
@@ -121,8 +121,8 @@ pub extern "C" fn tb_networks(
     })
 }
 
-/// Stores up to `capacity` NICs of a network, from 0 as tb_networks stores them, and the number of all
-/// of them in `count` (may be NULL). TB_ERR_NOT_FOUND after the last network.
+/// Stores up to `capacity` NICs of a network, from 0 as tb_networks stores them, and the number of
+/// all of them in `count` (may be NULL). TB_ERR_NOT_FOUND after the last network.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_network_nics(
     topology: Option<&tb_topology>,
@@ -165,9 +165,10 @@ pub enum tb_rank_device {
     TB_RANK_GPU = 1,
 }
 
-/// Stores the device that is best for a process that is bound to `cpuset`, if no other process counts: by the rules
-/// of tb_devices_assign. `device` is a tb_rank_device; a NIC is one of the first network of tb_networks.
-/// TB_ERR_NOT_FOUND if the node has no GPU, or no NIC that is known to be active.
+/// Stores the device that is best for a process that is bound to `cpuset`, if no other process
+/// counts: by the rules of tb_devices_assign. `device` is a tb_rank_device; a NIC is one of the
+/// first network of tb_networks. TB_ERR_NOT_FOUND if the node has no GPU, or no NIC that is known
+/// to be active.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_nearest(
     topology: Option<&tb_topology>,
@@ -191,12 +192,12 @@ pub extern "C" fn tb_nearest(
 }
 
 /// Deals devices to ranks that are bound to sets: to each rank, in their order, `per_rank` of those
-/// that are best for it, or all if there are fewer. The best are the nearest ones, then those of the
-/// least latency of memory. NICs are shared: of equally near ones a rank gets the fastest, then those that
-/// the fewest ranks have. Other devices, such as GPUs, are not: ranks share one only if there are more ranks than
-/// devices, and then evenly. Every process that asks has the same answer. Stores the devices of the first
-/// rank, then those of the second, and so on: up to `capacity`, and the number of all in `count` (may
-/// be NULL).
+/// that are best for it, or all if there are fewer. The best are the nearest ones, then those of
+/// the least latency of memory. NICs are shared: of equally near ones a rank gets the fastest, then
+/// those that the fewest ranks have. Other devices, such as GPUs, are not: ranks share one only if
+/// there are more ranks than devices, and then evenly. Every process that asks has the same answer.
+/// Stores the devices of the first rank, then those of the second, and so on: up to `capacity`, and
+/// the number of all in `count` (may be NULL).
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_devices_assign(
     topology: Option<&tb_topology>,
@@ -223,9 +224,9 @@ pub extern "C" fn tb_devices_assign(
     })
 }
 
-/// Stores up to `capacity` NICs that a rank was given when its job was added, the best first, and the
-/// number of all of them in `count` (may be NULL): 0 if the rank is not on this node. They are objects
-/// of the adopted topology.
+/// Stores up to `capacity` NICs that a rank was given when its job was added, the best first, and
+/// the number of all of them in `count` (may be NULL): 0 if the rank is not on this node. They are
+/// objects of the adopted topology.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_nics(
     job: Option<&tb_job>,
@@ -249,10 +250,11 @@ pub extern "C" fn tb_job_gpus(
     answer!(gpus(capacity, count), |job| job.gpus(rank).map(Object::id))
 }
 
-/// Writes the name of the NVLink domain over nodes that all GPUs of a rank are in, with a zero at its end:
-/// ranks with the same one, on whatever nodes, reach each other by NVLink. It has up to 47 letters.
-/// TB_ERR_NOT_FOUND if its GPUs are in none, or in several. `length` (may be NULL) is set to the bytes of
-/// the text without the zero, also with TB_ERR_TRUNCATED. Counterpart: nvmlDeviceGetGpuFabricInfo.
+/// Writes the name of the NVLink domain over nodes that all GPUs of a rank are in, with a zero at
+/// its end: ranks with the same one, on whatever nodes, reach each other by NVLink. It has up to 47
+/// letters. TB_ERR_NOT_FOUND if its GPUs are in none, or in several. `length` (may be NULL) is set
+/// to the bytes of the text without the zero, also with TB_ERR_TRUNCATED. Counterpart:
+/// nvmlDeviceGetGpuFabricInfo.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_nvlink_domain(
     job: Option<&tb_job>,

@@ -95,7 +95,7 @@ pub extern "C" fn tb_view_bytes(topology: Option<&tb_topology>) -> usize {
 }
 
 /// Adopts the node's topology, and stores a view of the part of it that this process is to use: the
-/// part of its job if TOPOBROKER_JOB or the PMIx server names one, else the part that tb_scope
+/// part of its job if TOPOBROKER_JOB or the PMIx server names one, otherwise the part that tb_scope
 /// decides on. Free it with tb_topology_free.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_view_effective(view: Out<'_, Box<tb_topology>>) -> tb_status {

@@ -18,9 +18,9 @@ struct Key {
     made: AtomicU32,
 }
 
-/// What is done with a thread's pointer when the thread ends. It must be code that stays: the thread
-/// may outlive a plugin that contains this library. Not part of a [`Key`], because the loader would
-/// have to write it in every process.
+/// What is done with a thread's pointer when the thread ends. It must be code that stays: the
+/// thread may outlive a plugin that contains this library. Not part of a [`Key`], because the
+/// loader would have to write it in every process.
 type AtEnd = Option<unsafe extern "C" fn(*mut c_void)>;
 
 /// The message of a thread: memory of `malloc`.
@@ -102,8 +102,8 @@ pub(crate) fn keep_message(text: &str) {
     }
 }
 
-/// The room for this thread's message; `None` if there is no memory. It is not taken from the reserve
-/// of the library, which is for what ends with the call.
+/// The room for this thread's message; `None` if there is no memory. It is not taken from the
+/// reserve of the library, which is for what ends with the call.
 fn room() -> Option<*mut u8> {
     let message = MESSAGE.get();
     if !message.is_null() {

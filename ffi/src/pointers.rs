@@ -222,8 +222,8 @@ impl<'a, T> Room<'a, T> {
         count: Out<'_, usize>,
     ) -> Result<(), Failure> {
         fill(self.0.is_null(), values, capacity, count, |at, value| {
-            // SAFETY: the pointer is not NULL, C has room for `capacity` elements there, and `at` is
-            // below that.
+            // SAFETY: the pointer is not NULL, C has room for `capacity` elements there, and `at`
+            // is below that.
             unsafe { self.0.add(at).write(value) }
         })
     }

@@ -64,8 +64,8 @@ pub struct tb_port {
     pub number: u8,
 }
 
-/// Stores up to `capacity` ports of an OpenFabrics device, by ascending number, and the number of all of
-/// them in `count` (may be NULL). Other objects have none.
+/// Stores up to `capacity` ports of an OpenFabrics device, by ascending number, and the number of
+/// all of them in `count` (may be NULL). Other objects have none.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_ports(
     topology: Option<&tb_topology>,

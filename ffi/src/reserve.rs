@@ -51,8 +51,8 @@ unsafe impl GlobalAlloc for Heap {
         // SAFETY: the caller passes a `size` above 0.
         let moved = unsafe { self.alloc(larger) };
         if !moved.is_null() {
-            // SAFETY: both have the bytes that are copied, and no other code has the new memory. The
-            // caller gives up the old memory, which `alloc` returned for `layout`.
+            // SAFETY: both have the bytes that are copied, and no other code has the new memory.
+            // The caller gives up the old memory, which `alloc` returned for `layout`.
             unsafe {
                 memory.copy_to_nonoverlapping(moved, layout.size().min(size));
                 self.dealloc(memory, layout);
@@ -75,8 +75,8 @@ struct Pieces<const SIZE: usize, const COUNT: usize> {
     taken: [AtomicBool; COUNT],
 }
 
-// SAFETY: only the one who set a piece's flag in `taken` uses the piece, and the Acquire and Release
-// on the flag order the uses of one owner before those of the next.
+// SAFETY: only the one who set a piece's flag in `taken` uses the piece, and the Acquire and
+// Release on the flag order the uses of one owner before those of the next.
 unsafe impl<const SIZE: usize, const COUNT: usize> Sync for Pieces<SIZE, COUNT> {}
 
 // In a section of their own, so that the small values of the library are together in one page.
@@ -121,10 +121,10 @@ fn piece_of(memory: *mut u8) -> Option<(&'static AtomicBool, usize)> {
     SMALL.find(memory).or_else(|| LARGE.find(memory))
 }
 
-// Not inlined, because these few lines would be in 400 functions: 5 % of the thin library.
-// SAFETY: memory of `Heap` is passed on unchanged and goes back to `Heap` alone. A piece of the
-// reserve is aligned as `Pieces`, serves only layouts that need no more than its size, has one owner
-// at a time, and never goes to `Heap`.
+// Not inlined, because these few lines would be in 400 functions: 5 % of the thin library. SAFETY:
+// memory of `Heap` is passed on unchanged and goes back to `Heap` alone. A piece of the reserve is
+// aligned as `Pieces`, serves only layouts that need no more than its size, has one owner at a
+// time, and never goes to `Heap`.
 unsafe impl GlobalAlloc for Memory {
     #[inline(never)]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

@@ -61,8 +61,8 @@ pub extern "C" fn tb_set_copy(set: Output<'_, tb_set>, from: Input<'_, tb_set>) 
     answer!(*set, |from| from.clone())
 }
 
-/// Makes `set` the set that a text describes: a mask if the text begins with 0x, else a list such
-/// as 0-3,8 or 12-. TB_ERR_TEXT if it is neither. Counterparts: hwloc_bitmap_list_sscanf,
+/// Makes `set` the set that a text describes: a mask if the text begins with 0x, otherwise a list
+/// such as 0-3,8 or 12-. TB_ERR_TEXT if it is neither. Counterparts: hwloc_bitmap_list_sscanf,
 /// hwloc_bitmap_sscanf.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_set_parse(set: Output<'_, tb_set>, text: Text<'_>) -> tb_status {
@@ -125,7 +125,7 @@ pub extern "C" fn tb_set_words(
     })
 }
 
-/// Parses a mask if the text begins with 0x, else a list.
+/// Parses a mask if the text begins with 0x, otherwise a list.
 pub(crate) fn parsed(text: &str) -> Result<Set, Failure> {
     let format = if text.starts_with("0x") { Format::Hwloc } else { Format::List };
     Ok(Set::parse(text, format)?)

@@ -91,8 +91,8 @@ impl tb_status {
     ];
 }
 
-/// The words for each status, from 0 downwards, and for numbers that are none. One text and not many,
-/// because the loader writes to each pointer that a library holds, in every process.
+/// The words for each status, from 0 downwards, and for numbers that are none. One text and not
+/// many, because the loader writes to each pointer that a library holds, in every process.
 const WORDS: &str = "\
 success\0\
 argument is NULL, out of range or an id of nothing\0\

@@ -1,5 +1,5 @@
-//! Structs that C passes, each with its size, so that programs and libraries of different versions go
-//! together.
+//! Structs that C passes, each with its size, so that programs and libraries of different versions
+//! go together.
 
 use crate::failure::Failure;
 use crate::given::Given;
@@ -8,8 +8,8 @@ use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
-/// A struct of the caller that is filled: `T *`. Its size follows, as the header says that the caller
-/// was compiled with: a caller's struct may be shorter or longer than this library's.
+/// A struct of the caller that is filled: `T *`. Its size follows, as the header says that the
+/// caller was compiled with: a caller's struct may be shorter or longer than this library's.
 #[repr(transparent)]
 pub struct Struct<'a, T>(*mut T, PhantomData<&'a mut T>);
 
@@ -53,8 +53,8 @@ impl<T> Structs<'_, T> {
 }
 
 impl<T> Asked<'_, T> {
-    /// The struct, `None` if the pointer is NULL. A field that the caller's struct does not have yet
-    /// is 0. One that this library does not know must be 0.
+    /// The struct, `None` if the pointer is NULL. A field that the caller's struct does not have
+    /// yet is 0. One that this library does not know must be 0.
     pub(crate) fn optional(self, size: usize) -> Result<Option<T>, Failure> {
         if self.0.is_null() {
             return Ok(None);
@@ -75,9 +75,9 @@ impl<T> Asked<'_, T> {
             )));
         }
         let mut asked = MaybeUninit::<T>::zeroed();
-        // SAFETY: C has `size` bytes there, at least `known`, and `asked` has as many. Each field is
-        // that of C or 0 as a whole, because a struct only grows by whole fields. The fields of a
-        // struct of C are numbers, truth values and pointers, of which 0 is a value.
+        // SAFETY: C has `size` bytes there, at least `known`, and `asked` has as many. Each field
+        // is that of C or 0 as a whole, because a struct only grows by whole fields. The fields of
+        // a struct of C are numbers, truth values and pointers, of which 0 is a value.
         Ok(Some(unsafe {
             core::ptr::copy_nonoverlapping(self.0.cast::<u8>(), asked.as_mut_ptr().cast(), known);
             asked.assume_init()

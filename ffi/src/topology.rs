@@ -23,8 +23,8 @@ pub struct tb_topology {
     view: View<'static>,
     /// The adopted topology; `None` for a node of a cluster.
     adopted: Option<&'static Adopted>,
-    /// Whether this is the handle of the adopted topology or of a node, which is never freed. The handle
-    /// that another copy of this library made for it has this flag too.
+    /// Whether this is the handle of the adopted topology or of a node, which is never freed. The
+    /// handle that another copy of this library made for it has this flag too.
     is_whole: bool,
 }
 
@@ -98,8 +98,8 @@ impl Handle for tb_topology {
 /// does nothing. A failed adoption can be tried again. Counterparts: PMIx_Load_topology,
 /// hwloc_shmem_topology_adopt.
 ///
-/// The topology is that of the whole node. tb_view_effective stores a view of the part that this process
-/// may use:
+/// The topology is that of the whole node. tb_view_effective stores a view of the part that this
+/// process may use:
 ///
 ///     tb_topology *mine;
 ///     if (tb_view_effective(&mine) == TB_OK) {
@@ -186,9 +186,9 @@ pub struct tb_segment {
     pub hwloc_version: u32,
     /// Pid of the publisher; 0 if the segment stays until it is unpublished.
     pub publisher_pid: u32,
-    /// Why the kernel did not map the segment at its preferred address, an errno: EEXIST if something
-    /// else is there, ENOMEM, EPERM or EINVAL if it is no address for this process. 0 if it was not
-    /// asked to, or did not refuse.
+    /// Why the kernel did not map the segment at its preferred address, an errno: EEXIST if
+    /// something otherwise is there, ENOMEM, EPERM or EINVAL if it is no address for this process.
+    /// 0 if it was not asked to, or did not refuse.
     pub address_errno: i32,
 }
 

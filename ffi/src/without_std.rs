@@ -11,7 +11,8 @@ struct ErrorOutput;
 
 impl Write for ErrorOutput {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // SAFETY: the pointer is to `len` bytes. If they cannot be written, there is no other place to write to.
+        // SAFETY: the pointer is to `len` bytes. If they cannot be written, there is no other place
+        // to write to.
         unsafe { libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
         Ok(())
     }

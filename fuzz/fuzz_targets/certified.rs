@@ -1,5 +1,5 @@
-//! Every query ends and reads nothing outside of any archive of which a trusted publisher says that it has checked
-//! it, and has not; so do exports, views, jobs and links.
+//! Every query ends and reads nothing outside of any archive of which a trusted publisher says that
+//! it has checked it, and has not; so do exports, views, jobs and links.
 //!
 //! The last 17 bytes are flags and the set for the queries that take one.
 #![no_main]

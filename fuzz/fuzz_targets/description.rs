@@ -22,7 +22,8 @@ fn set(input: &mut Unstructured<'_>) -> Result<Set> {
     Ok(Set::from_words(words, input.ratio(1, 8)?))
 }
 
-/// Sets of an object. PUs and NUMA nodes nearly always have their OS index there, others are refused.
+/// Sets of an object. PUs and NUMA nodes nearly always have their OS index there, others are
+/// refused.
 fn sets(
     input: &mut Unstructured<'_>,
     object_type: ObjectType,

@@ -1,5 +1,6 @@
-//! Files that other programs wrote, in formats that begin to be read: compressed bytes, tables of `nvidia-smi`, links and PCI
-//! trees of NCCL, what a site says, differences of hwloc. The first byte chooses the format.
+//! Files that other programs wrote, in formats that begin to be read: compressed bytes, tables of
+//! `nvidia-smi`, links and PCI trees of NCCL, what a site says, differences of hwloc. The first
+//! byte chooses the format.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

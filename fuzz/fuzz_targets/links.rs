@@ -1,5 +1,5 @@
-//! Any segment of links is refused or makes a graph, any file of NCCL and any JSON declares links or
-//! not, and paths in the graph end.
+//! Any segment of links is refused or makes a graph, any file of NCCL and any JSON declares links
+//! or not, and paths in the graph end.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -26,8 +26,8 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(ours, rival::xml(&loaded).expect("the child wrote it"), "hwloc writes the same");
 });
 
-/// Whether hwloc loads, answers, writes and frees the input, or refuses it, within three seconds and
-/// without a crash.
+/// Whether hwloc loads, answers, writes and frees the input, or refuses it, within three seconds
+/// and without a crash.
 fn is_survived_by_hwloc(input: &Input) -> bool {
     // SAFETY: this process has one thread, and the child ends without returning.
     let child = unsafe { libc::fork() };

@@ -135,8 +135,8 @@ static CLUSTER: LazyLock<AlignedVec> = LazyLock::new(|| {
     cluster.finish().expect("a cluster")
 });
 
-/// Returns a cluster that the bytes patch, and one of which they patch all but the first page; there
-/// all checksums are right again but those of topologies.
+/// Returns a cluster that the bytes patch, and one of which they patch all but the first page;
+/// there all checksums are right again but those of topologies.
 pub fn clusters(data: &[u8]) -> (AlignedVec, AlignedVec) {
     let mut patched_body = CLUSTER.clone();
     let body = patched(&aligned(&CLUSTER[HEAD_LEN..]), data);
@@ -252,8 +252,9 @@ pub fn archive(data: &[u8]) -> Option<AlignedVec> {
     }
 }
 
-/// A segment whose header says that its archive was checked, which it was not, and a job over it. The first byte picks
-/// a machine with devices, that of the job, or a real archive; the other bytes patch it.
+/// A segment whose header says that its archive was checked, which it was not, and a job over it.
+/// The first byte picks a machine with devices, that of the job, or a real archive; the other bytes
+/// patch it.
 pub fn certified(data: &[u8]) -> Option<(AlignedVec, &'static AlignedVec)> {
     let (&pick, rest) = data.split_first()?;
     let pick = usize::from(pick) % (ARCHIVES.len() + 2);

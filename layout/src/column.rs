@@ -150,8 +150,8 @@ impl ArchivedColumn {
         self.len() == 0
     }
 
-    /// The value at `index`. Past the end it is the base, which is 0 if there are no values, or with
-    /// a dictionary possibly another value, but never a panic.
+    /// The value at `index`. Past the end it is the base, which is 0 if there are no values, or
+    /// with a dictionary possibly another value, but never a panic.
     #[must_use]
     #[inline]
     pub fn get(&self, index: usize) -> u64 {

@@ -107,8 +107,8 @@ pub struct Header {
     pub publisher_pid: u32,
     /// Inode of the pid namespace of the publisher; 0 means unknown.
     pub pid_namespace: u32,
-    /// Start of the publisher in clock ticks since boot. It distinguishes the publisher from a later
-    /// process with the same pid.
+    /// Start of the publisher in clock ticks since boot. It distinguishes the publisher from a
+    /// later process with the same pid.
     pub publisher_start: u64,
     /// Time of publication in nanoseconds since 1970.
     pub created: u64,
@@ -280,8 +280,8 @@ pub(crate) fn seal(segment: &mut [u8]) {
     }
 }
 
-/// The checksum that a segment, or the first page of a cluster, should have: XXH3-64 of all bytes behind that of the
-/// checksum.
+/// The checksum that a segment, or the first page of a cluster, should have: XXH3-64 of all bytes
+/// behind that of the checksum.
 #[must_use]
 pub(crate) fn checksum(segment: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(segment.get(COVERED_AT..).unwrap_or_default())

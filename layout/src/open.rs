@@ -18,11 +18,12 @@ pub fn open(segment: &[u8]) -> Result<(Header, &ArchivedTopology), OpenError> {
     Ok((header, topology))
 }
 
-/// [`open`] for a segment whose publisher may be trusted. If it is, and the header says that it has checked the archive
-/// by the rules of this version ([`RULES`]), most of them are not checked again. Returns also how far it was checked.
+/// [`open`] for a segment whose publisher may be trusted. If it is, and the header says that it has
+/// checked the archive by the rules of this version ([`RULES`]), most of them are not checked
+/// again. Returns also how far it was checked.
 ///
-/// If a publisher says so of an archive that is not sound, queries have wrong answers. They still read nothing outside
-/// of it, and end.
+/// If a publisher says so of an archive that is not sound, queries have wrong answers. They still
+/// read nothing outside of it, and end.
 ///
 /// # Errors
 ///
@@ -40,8 +41,8 @@ pub fn open_certified(
     Ok((header, topology, checked))
 }
 
-/// Whether the rules of the tree hold, in an archive that [`open_certified`] has opened: its objects form a tree, in
-/// which every walk ends.
+/// Whether the rules of the tree hold, in an archive that [`open_certified`] has opened: its
+/// objects form a tree, in which every walk ends.
 #[must_use]
 pub fn tree_is_sound(topology: &ArchivedTopology) -> bool {
     validate::tree(topology).is_ok()

@@ -1,5 +1,5 @@
-//! Sets of PUs, each as runs of logical indexes. A process is nearly always bound to one run, however
-//! the operating system numbers the PUs.
+//! Sets of PUs, each as runs of logical indexes. A process is nearly always bound to one run,
+//! however the operating system numbers the PUs.
 
 use crate::column::Column;
 use crate::error::ValidationError;
@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use rkyv::{Archive, Serialize};
 
-/// Distinct sets of PUs. `first` and `count` have the runs of all sets. `start` has the first run of
-/// each set, and their number; it is empty if each set has one run.
+/// Distinct sets of PUs. `first` and `count` have the runs of all sets. `start` has the first run
+/// of each set, and their number; it is empty if each set has one run.
 #[derive(Archive, Serialize, Debug, Default, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "FORMAT.md documents every column")]
 pub struct PuSets {

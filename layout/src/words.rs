@@ -1,6 +1,7 @@
 //! Enums whose values have words.
 
-/// Declares an enum, each of whose values has a word, with `ALL` values in their order and the `name` of each.
+/// Declares an enum, each of whose values has a word, with `ALL` values in their order and the
+/// `name` of each.
 ///
 /// ```
 /// topobroker_layout::words! {

@@ -1,4 +1,5 @@
-//! What a process learns of its node: where the topology comes from, what is in it, and which part is its own.
+//! What a process learns of its node: where the topology comes from, what is in it, and which part
+//! is its own.
 //!
 //! `topobroker run -- cargo run -p topobroker-reader --example node`
 

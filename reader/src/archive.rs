@@ -62,8 +62,8 @@ impl<'a> Archive<'a> {
         Self(Box::new(Index::new(archive)))
     }
 
-    /// The archive of a node of a cluster: this one, which is its class, with the values of the node in
-    /// place of those of the class. Values that this archive has already count no more.
+    /// The archive of a node of a cluster: this one, which is its class, with the values of the
+    /// node in place of those of the class. Values that this archive has already count no more.
     ///
     /// ```
     /// use topobroker_layout::cluster::delta::NodeValues;

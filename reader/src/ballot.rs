@@ -1,6 +1,6 @@
-//! The ballot: a file in shared memory where processes of a user meet that find nothing published. The
-//! process that has locked it discovers the machine, and leaves the keys of its segment there. The lock is
-//! the business of `topobroker`; this module finds the keys.
+//! The ballot: a file in shared memory where processes of a user meet that find nothing published.
+//! The process that has locked it discovers the machine, and leaves the keys of its segment there.
+//! The lock is the business of `topobroker`; this module finds the keys.
 
 use crate::adopt::Keys;
 use crate::jobs::Cgroup;
@@ -14,8 +14,8 @@ use std::hash::DefaultHasher;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The keys of the segment that a process of this user has discovered; `None` if none has. Adopting it
-/// fails if it has been removed since.
+/// The keys of the segment that a process of this user has discovered; `None` if none has. Adopting
+/// it fails if it has been removed since.
 ///
 /// ```
 /// if let Some(keys) = topobroker_reader::ballot::elected() {
@@ -36,9 +36,9 @@ pub fn ballot_prefix() -> String {
     format!("topobroker-load-{}-", rustix::process::geteuid().as_raw())
 }
 
-/// The path of the ballot of this process. It differs between users, cgroups, pid namespaces and hwloc
-/// settings in the environment, because processes that would discover different topologies must not
-/// share one. `None` without /proc.
+/// The path of the ballot of this process. It differs between users, cgroups, pid namespaces and
+/// hwloc settings in the environment, because processes that would discover different topologies
+/// must not share one. `None` without /proc.
 #[must_use]
 pub fn ballot() -> Option<PathBuf> {
     let is_setting = |name: &str| {

@@ -263,7 +263,8 @@ static void modify_all(const char *file)
 /* Programs for hwloc 2.0 to 2.4 call it. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-/* An object that was found before a handle is modified stays the same object, wherever it is then. */
+/* An object that was found before a handle is modified stays the same object, wherever it is then.
+ */
 static void modify_twice(const char *file)
 {
     hwloc_topology_t kept = adopt(file), handle = adopt(file), genuine = copy(kept);
@@ -425,8 +426,8 @@ static void apart(void)
     hwloc_topology_destroy(one);
 }
 
-/* What PRRTE does: it takes infos out of the root by hand. Then what hwloc's own topology allows too:
- * texts of any object are freed, reallocated and replaced. */
+/* What PRRTE does: it takes infos out of the root by hand. Then what hwloc's own topology allows
+ * too: texts of any object are freed, reallocated and replaced. */
 static void take_info_out(hwloc_obj_t object, unsigned at)
 {
     free(object->infos[at].name);
@@ -489,7 +490,8 @@ static void again(void)
     hwloc_topology_destroy(topology);
 }
 
-/* Kinds of CPUs on a load that was served, with hwloc's own kinds, and on one that was modified before. */
+/* Kinds of CPUs on a load that was served, with hwloc's own kinds, and on one that was modified
+ * before. */
 static void kinds(void)
 {
     hwloc_topology_t topology = load(0, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);

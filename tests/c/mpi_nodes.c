@@ -1,5 +1,5 @@
-/* Real communicators of a job on several nodes. Each rank writes the size of the communicator of its
- * node and of what the unguided split makes of that, and how far the other ranks are. */
+/* Real communicators of a job on several nodes. Each rank writes the size of the communicator of
+ * its node and of what the unguided split makes of that, and how far the other ranks are. */
 #include <mpi.h>
 #include <stdio.h>
 #include <topobroker_mpi.h>

@@ -89,7 +89,8 @@ static int package_rank(int rank)
     for (int other = 0; other <= rank; other++)
         if (localities[other] == NULL)
             return numbers[rank];
-    /* PMIx ends on a missing string; Open MPI, which asks a function of its own, has returned above. */
+    /* PMIx ends on a missing string; Open MPI, which asks a function of its own, has returned
+     * above. */
     for (int other = 0; other < rank; other++) {
         pmix_locality_t shared = 0;
 
@@ -227,7 +228,8 @@ static enum path path(hwloc_obj_t one, hwloc_obj_t other, float *bandwidth)
                 : places[0]->parent == NULL && several ? SYS
                                                        : PHB;
     }
-    /* The network itself: 10 Gb/s, because the file does not say it. Links between CPUs are faster. */
+    /* The network itself: 10 Gb/s, because the file does not say it. Links between CPUs are faster.
+     */
     *bandwidth = 10 / 8.f;
     for (int i = 0; i < 2; i++) {
         *bandwidth = fminf(*bandwidth, link_speed(pcis[i]));

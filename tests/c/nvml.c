@@ -1,7 +1,7 @@
-/* The library of NVIDIA's driver, as NVML's documents say that it answers: the GPUs 0000:21:00.0 and
- * 0000:22:00.0, numbered the other way round. NVLINKS is the last byte of the UUID of the cluster of
- * NVLinks of each GPU and its clique, such as "7.1 7.2"; without it they are in none. The GPU 0000:22:00.0 has as many
- * MIG instances as MIG says, with a gap between them. */
+/* The library of NVIDIA's driver, as NVML's documents say that it answers: the GPUs 0000:21:00.0
+ * and 0000:22:00.0, numbered the other way round. NVLINKS is the last byte of the UUID of the
+ * cluster of NVLinks of each GPU and its clique, such as "7.1 7.2"; without it they are in none.
+ * The GPU 0000:22:00.0 has as many MIG instances as MIG says, with a gap between them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

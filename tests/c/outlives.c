@@ -1,5 +1,5 @@
-/* A plugin that contains the library is opened and closed again and again. Each time a thread makes a
- * call that fails, and ends after the plugin is gone. With PLUGIN this is the plugin. */
+/* A plugin that contains the library is opened and closed again and again. Each time a thread makes
+ * a call that fails, and ends after the plugin is gone. With PLUGIN this is the plugin. */
 
 #include <stdio.h>
 

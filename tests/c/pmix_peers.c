@@ -1,5 +1,5 @@
-/* A PMIx client that knows nothing of the broker. Prints what PMIx says of each rank of its job, what
- * it shares with that rank, and the distances of its devices. */
+/* A PMIx client that knows nothing of the broker. Prints what PMIx says of each rank of its job,
+ * what it shares with that rank, and the distances of its devices. */
 
 #include <pmix.h>
 #include <stdio.h>

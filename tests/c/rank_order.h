@@ -1,10 +1,11 @@
-/* Writes what the ranks say in the order of ranks. The first one writes all, because a launcher mixes
- * what several ranks write, even within lines. */
+/* Writes what the ranks say in the order of ranks. The first one writes all, because a launcher
+ * mixes what several ranks write, even within lines. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Called by all ranks, with texts that fit into `length` bytes. The first rank's text is overwritten. */
+/* Called by all ranks, with texts that fit into `length` bytes. The first rank's text is
+ * overwritten. */
 static void write_in_rank_order(char *text, int length) {
     int own, size;
 

@@ -72,7 +72,8 @@ fn run(folder: &Path, script: &str) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap() + &said)
 }
 
-/// Adds a job with a rank on each package of a node of the cluster, and prints the NICs of the ranks.
+/// Adds a job with a rank on each package of a node of the cluster, and prints the NICs of the
+/// ranks.
 fn nics_of_ranks(folder: &Path, node: &str) -> String {
     let script = format!(
         "export TOPOBROKER_CLUSTER=$PWD/c TOPOBROKER_HOST={node}; $T run -i {node}.xml --folder $PWD -- \

@@ -1,4 +1,5 @@
-//! `topobroker cluster build` and what reads its files: inputs, names, and outputs whole or not at all.
+//! `topobroker cluster build` and what reads its files: inputs, names, and outputs whole or not at
+//! all.
 
 use std::fs;
 use std::path::Path;

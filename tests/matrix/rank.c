@@ -1,5 +1,5 @@
-/* A rank that knows only MPI: prints its rank, what it is bound to, and on standard error how many kB of
- * private memory it grows by over MPI_Init. */
+/* A rank that knows only MPI: prints its rank, what it is bound to, and on standard error how many
+ * kB of private memory it grows by over MPI_Init. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <sched.h>

@@ -5,8 +5,8 @@ use topobroker_layout::header::{HEADER_LEN, Header, mark_ready};
 use topobroker_layout::{OpenError, RULES, open_archive, open_certified};
 use topobroker_tests::segments::{adopter, usual};
 
-/// Breaks a rule of a segment that readers check only if they do not believe its publisher, and seals it again.
-/// Returns the rule.
+/// Breaks a rule of a segment that readers check only if they do not believe its publisher, and
+/// seals it again. Returns the rule.
 pub(crate) fn break_a_rule(segment: &mut [u8]) -> String {
     let header = Header::read(segment).unwrap();
     assert_eq!(header.certificate, RULES, "publishers certify what they publish");

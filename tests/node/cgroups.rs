@@ -1,5 +1,5 @@
-//! What a process in a cgroup is shown: what hwloc's own programs show it there, whether a topology is published
-//! or not.
+//! What a process in a cgroup is shown: what hwloc's own programs show it there, whether a topology
+//! is published or not.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -85,8 +85,8 @@ const ALIKE: [(&str, &str, &str); 9] = [
     ("bind", "hwloc-bind", "all --single -- hwloc-bind --get"),
 ];
 
-/// Without what is of the process that has discovered the topology, and without what is not of the part: HWLOC.md
-/// lists them.
+/// Without what is of the process that has discovered the topology, and without what is not of the
+/// part: HWLOC.md lists them.
 fn of_part(text: &str) -> String {
     let others = ["ProcessName", "LinuxCgroup", "complete cpuset"];
     let lines = text.lines().filter(|line| !others.iter().any(|it| line.contains(it)));

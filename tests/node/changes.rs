@@ -1,4 +1,5 @@
-//! What changes while a daemon runs: ports that go down and come back, and files that somebody removes.
+//! What changes while a daemon runs: ports that go down and come back, and files that somebody
+//! removes.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

@@ -86,8 +86,8 @@ fn a_limit_on_the_length_of_files_is_an_error_and_does_not_end_the_publisher() {
 }
 
 /// Kills the publisher at every system call by which it writes, names and removes files, before the
-/// call is done. Each segment that has a name by then must be whole, and the next publication, wherever it
-/// is, must remove all files.
+/// call is done. Each segment that has a name by then must be whole, and the next publication,
+/// wherever it is, must remove all files.
 #[test]
 fn a_publisher_killed_at_any_step_leaves_a_whole_segment_or_nothing() {
     let folder = tempfile::tempdir().unwrap();

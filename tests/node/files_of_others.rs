@@ -1,5 +1,5 @@
-//! Files, folders and names that others have made: links, foreign owners, pipes without a writer, bytes
-//! that are no text.
+//! Files, folders and names that others have made: links, foreign owners, pipes without a writer,
+//! bytes that are no text.
 
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;

@@ -1,5 +1,6 @@
-//! What NVIDIA's driver knows of GPUs and hwloc does not: UUIDs, MIG instances, NVLink domains over nodes.
-//! The driver is a library of the tests' own; on nodes with the real one the same was tried by hand.
+//! What NVIDIA's driver knows of GPUs and hwloc does not: UUIDs, MIG instances, NVLink domains over
+//! nodes. The driver is a library of the tests' own; on nodes with the real one the same was tried
+//! by hand.
 
 use std::process::Command;
 use topobroker_samples::nvidia_driver::install;

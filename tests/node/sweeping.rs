@@ -4,7 +4,8 @@ use std::process::Command;
 use topobroker_samples::skip;
 use topobroker_tests::segments::topobroker_file;
 
-/// What a script prints in namespaces of its own, with an empty /dev/shm. `$T` is the program. `None` without root.
+/// What a script prints in namespaces of its own, with an empty /dev/shm. `$T` is the program.
+/// `None` without root.
 fn printed(script: &str) -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         skip(format_args!("mounting takes root"));

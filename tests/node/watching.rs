@@ -47,8 +47,8 @@ impl Daemon {
     }
 }
 
-/// The values of a text for Prometheus, whose rules are checked: a help and a type of each metric before its
-/// value, and `_total` at the end of counters alone.
+/// The values of a text for Prometheus, whose rules are checked: a help and a type of each metric
+/// before its value, and `_total` at the end of counters alone.
 fn values(text: &str) -> BTreeMap<String, f64> {
     let (mut helped, mut typed, mut values) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
     assert!(text.ends_with('\n'), "{text}");

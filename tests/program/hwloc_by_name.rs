@@ -1,5 +1,6 @@
-//! Command lines of hwloc's users, typed with hwloc's names: the same text and status as hwloc's own programs
-//! give, of any version from 2.9 to 2.15. Lines whose answers differ are in docs/HWLOC.md with their reasons.
+//! Command lines of hwloc's users, typed with hwloc's names: the same text and status as hwloc's
+//! own programs give, of any version from 2.9 to 2.15. Lines whose answers differ are in
+//! docs/HWLOC.md with their reasons.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -268,7 +269,8 @@ const BIND: &[&str] = &[
     "--pid 1 --get",
 ];
 
-/// What a shell prints for the lines, each with its exit status, with the programs of a folder before others.
+/// What a shell prints for the lines, each with its exit status, with the programs of a folder
+/// before others.
 fn answers(program: &str, lines: &[&str], folder: Option<&Path>) -> Vec<String> {
     const END: &str = "\u{1}";
     let shared = shared().unwrap().join("topologies");

@@ -130,7 +130,8 @@ fn ranks_have_as_many_devices_as_are_wanted_and_libraries_use_them() {
 
 #[test]
 fn the_nic_of_a_rank_may_be_that_of_its_gpu() {
-    // All ranks are on the second package. The second one has the GPUs that are free, which are far.
+    // All ranks are on the second package. The second one has the GPUs that are free, which are
+    // far.
     let script = "printf '0 88-91\\n1 92-95\\n' > $FOLDER/ranks; \
                   $T job add j --ranks $FOLDER/ranks --nics-near gpu --gpus-per-rank 2 > $FOLDER/file; \
                   $T job nics j --json";

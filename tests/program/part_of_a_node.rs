@@ -1,5 +1,6 @@
-//! A part of a node, as a task of Slurm sees it: the PUs of one NUMA node, and GPUs and NICs at NUMA nodes and packages
-//! whose PUs belong to others. Every command that prints facts of devices says where they are.
+//! A part of a node, as a task of Slurm sees it: the PUs of one NUMA node, and GPUs and NICs at
+//! NUMA nodes and packages whose PUs belong to others. Every command that prints facts of devices
+//! says where they are.
 
 use std::path::PathBuf;
 use topobroker_samples::shared;

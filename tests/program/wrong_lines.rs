@@ -1,4 +1,5 @@
-//! Command lines that are wrong: typed too fast, or as another program takes them. Each message says what to type.
+//! Command lines that are wrong: typed too fast, or as another program takes them. Each message
+//! says what to type.
 
 use topobroker_tests::segments::topobroker;
 

@@ -1,5 +1,5 @@
-//! Compares two builds of this program, query by query: before and after a change of the library, or
-//! with a plain path and a fast one.
+//! Compares two builds of this program, query by query: before and after a change of the library,
+//! or with a plain path and a fast one.
 //!
 //! * `paths compare PLAIN FAST`: runs both programs side by side and prints the queries in which
 //!   the fast path gains or loses a sixth or more, with the gain on each machine.

@@ -27,7 +27,8 @@ use topobroker_samples::shared_folder;
 /// Of switches with 64 ports.
 const LARGE_TREE: SwitchTree = SwitchTree { nodes_a_leaf: 32, leaves_a_pod: 32, spines_a_pod: 32 };
 
-/// From so many nodes on, they are of this many classes below a larger tree, and are made in memory.
+/// From so many nodes on, they are of this many classes below a larger tree, and are made in
+/// memory.
 const LARGE: u32 = 1_000_000;
 const CLASSES: u32 = 40;
 
@@ -77,7 +78,7 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A node of avakas, else a synthetic one.
+/// A node of avakas, otherwise a synthetic one.
 fn example() -> anyhow::Result<Like> {
     let avakas = std::env::var_os("TOPOBROKER_EXAMPLE_NODE").map(PathBuf::from);
     let input = match avakas.or_else(unpacked) {

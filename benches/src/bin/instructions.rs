@@ -1,8 +1,8 @@
-//! Counts the instructions of every query, of the check of an archive, and of questions to a cluster,
-//! and compares them with those that are kept in `instructions.csv`:
+//! Counts the instructions of every query, of the check of an archive, and of questions to a
+//! cluster, and compares them with those that are kept in `instructions.csv`:
 //! `cargo run --profile packaged -p topobroker-benches --bin instructions`, as `scripts/install`
-//! compiles. It fails if one takes more than was kept, beyond `TOLERANCE`. With the argument `keep` it
-//! keeps what it counts.
+//! compiles. It fails if one takes more than was kept, beyond `TOLERANCE`. With the argument `keep`
+//! it keeps what it counts.
 //!
 //! Times vary on a machine that others use; instructions do not. They do with the compiler, so the
 //! file says of which it is, and counts of another one are printed and not compared.

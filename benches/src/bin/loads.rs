@@ -1,6 +1,7 @@
 //! What processes pay for a topology that is not published: `loads PREFIX` compares `tb_load` of
 //! the library that `scripts/install PREFIX` installed with hwloc's load, with and without I/O
-//! devices, in programs that load and end: one alone, several one after the other, and many at once.
+//! devices, in programs that load and end: one alone, several one after the other, and many at
+//! once.
 #![forbid(unsafe_code)]
 
 use anyhow::ensure;

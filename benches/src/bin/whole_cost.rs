@@ -1,5 +1,6 @@
-//! The whole cost of a topology, as the user of a C program pays it: `whole_cost PREFIX [PROCESSES...]`
-//! measures the libraries that `scripts/install PREFIX` or `scripts/install --reader PREFIX` installed.
+//! The whole cost of a topology, as the user of a C program pays it:
+//! `whole_cost PREFIX [PROCESSES...]` measures the libraries that `scripts/install PREFIX` or
+//! `scripts/install --reader PREFIX` installed.
 #![forbid(unsafe_code)]
 
 use clap::Parser;

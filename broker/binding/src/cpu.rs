@@ -24,8 +24,8 @@ use topobroker_layout::set::Set;
 #[doc(alias = "hwloc_set_cpubind")]
 pub fn bind(target: Target, pus: &Set) -> Result<(), BindError> {
     const WHAT: &str = "PUs";
-    /// Most times that the threads are looked at. A thread that a bound one starts is bound from the start, so that
-    /// two are enough unless threads start others and end.
+    /// Most times that the threads are looked at. A thread that a bound one starts is bound from
+    /// the start, so that two are enough unless threads start others and end.
     const MOST_LOOKS: u32 = 100;
     let words = words(pus, WHAT)?;
     let mut looked_at = BTreeSet::new();

@@ -5,7 +5,8 @@ use libc::{c_long, c_uint};
 use std::io;
 use std::ptr::null;
 
-/// Words of a set: more PUs and NUMA nodes than Linux supports. It refuses to fill more than a page.
+/// Words of a set: more PUs and NUMA nodes than Linux supports. It refuses to fill more than a
+/// page.
 const MOST_WORDS: usize = 4096 / size_of::<u64>();
 
 /// Binds a thread to CPUs.

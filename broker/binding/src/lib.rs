@@ -1,7 +1,7 @@
 //! Binding processes and threads to PUs, and their memory to NUMA nodes.
 //!
-//! This is the one place of the project that acts on the machine and not only describes it. It calls
-//! the kernel directly, so it needs no topology that hwloc has loaded.
+//! This is the one place of the project that acts on the machine and not only describes it. It
+//! calls the kernel directly, so it needs no topology that hwloc has loaded.
 #![deny(unsafe_code)]
 
 mod cpu;

@@ -57,8 +57,8 @@ pub fn bind_memory(policy: MemoryPolicy, nodes: &Set, strict: bool) -> Result<()
     })
 }
 
-/// The policy by which this thread takes memory, and its NUMA nodes. `None` if the policy is not one of
-/// those of [`MemoryPolicy`]. Counterpart: `hwloc_get_membind` with `HWLOC_MEMBIND_THREAD`.
+/// The policy by which this thread takes memory, and its NUMA nodes. `None` if the policy is not
+/// one of those of [`MemoryPolicy`]. Counterpart: `hwloc_get_membind` with `HWLOC_MEMBIND_THREAD`.
 ///
 /// # Errors
 ///

@@ -117,7 +117,8 @@ impl ClusterBuilder {
         Ok(GroupId(id))
     }
 
-    /// Sets the sizes that a site gave: of the cluster those of its blocks, of a torus its dimensions.
+    /// Sets the sizes that a site gave: of the cluster those of its blocks, of a torus its
+    /// dimensions.
     pub(super) fn set_sizes(&mut self, group: GroupId, sizes: String) {
         let found = self.groups.get_mut(group.0 as usize);
         found.into_iter().for_each(|group| group.sizes.clone_from(&sizes));
@@ -170,8 +171,8 @@ impl ClusterBuilder {
         }
     }
 
-    /// Moves a node to another group; whether there is a node with this name. Nodes of rings and toruses
-    /// are in the order in which they were moved there.
+    /// Moves a node to another group; whether there is a node with this name. Nodes of rings and
+    /// toruses are in the order in which they were moved there.
     ///
     /// # Errors
     ///
@@ -199,8 +200,9 @@ impl ClusterBuilder {
         self.matching()
     }
 
-    /// Adds a group for the nodes at each leaf switch and puts them into it, and groups for the switches
-    /// that join leaves. On rails, where each node is at several leaves, the nodes of a unit are one group.
+    /// Adds a group for the nodes at each leaf switch and puts them into it, and groups for the
+    /// switches that join leaves. On rails, where each node is at several leaves, the nodes of a
+    /// unit are one group.
     ///
     /// # Errors
     ///
@@ -219,8 +221,8 @@ impl ClusterBuilder {
         Ok(())
     }
 
-    /// Adds a block for each NVLink domain over nodes, and puts the nodes into it all of whose GPUs are in
-    /// it. Returns the names of the other nodes.
+    /// Adds a block for each NVLink domain over nodes, and puts the nodes into it all of whose GPUs
+    /// are in it. Returns the names of the other nodes.
     ///
     /// # Errors
     ///

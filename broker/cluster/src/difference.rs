@@ -59,10 +59,10 @@ fn letters(own: &str, other: &str) -> Vec<u8> {
     bytes
 }
 
-/// A text by the hexadecimal digits that differ from another one that has digits at the same places,
-/// such as an address: how many digits before them are the same, how many behind them, and two
-/// digits a byte. `None` if the texts differ in more than digits, or if digits of both cases are in
-/// the text.
+/// A text by the hexadecimal digits that differ from another one that has digits at the same
+/// places, such as an address: how many digits before them are the same, how many behind them, and
+/// two digits a byte. `None` if the texts differ in more than digits, or if digits of both cases
+/// are in the text.
 fn digits(own: &str, other: &str) -> Option<Vec<u8>> {
     let is_alike = |(own, other): (u8, u8)| own == other || (is_digit(own) && is_digit(other));
     let is_other = own.len() != other.len() || !own.bytes().zip(other.bytes()).all(is_alike);

@@ -6,9 +6,9 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Most bytes of the part that is the node's name: with an ending, a file has 255 at most.
 const MOST: usize = 200;
 
-/// The name of a file for a node, which no other node's file has: letters that lead out of a folder,
-/// hide a file or end a line are written as `%2F`. What is longer than a name can be ends with a
-/// hash.
+/// The name of a file for a node, which no other node's file has: letters that lead out of a
+/// folder, hide a file or end a line are written as `%2F`. What is longer than a name can be ends
+/// with a hash.
 pub fn file_name(node: &str, ending: &str) -> String {
     let mut name = String::new();
     for (at, byte) in node.bytes().enumerate() {

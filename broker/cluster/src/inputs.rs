@@ -18,8 +18,8 @@ use topobroker_reader::text::xml;
 /// A file with a node, and the name that the node is to have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeFile {
-    /// The file: hwloc XML of version 1 or 2, what `hwloc-compress-dir` has kept of it, a segment, or another
-    /// cluster, of which all nodes are taken.
+    /// The file: hwloc XML of version 1 or 2, what `hwloc-compress-dir` has kept of it, a segment,
+    /// or another cluster, of which all nodes are taken.
     pub file: PathBuf,
     /// Name of the node; `None` is the info `HostName` of its root.
     pub name: Option<String>,

@@ -64,12 +64,12 @@ enum Dealing {
     Each,
 }
 
-/// Places ranks on nodes, in their order. Without a number of ranks, there are as many as the policy makes on all
-/// nodes together. A node has a slot for each core, or for each PU if ranks are mapped by or bound to PUs; with
-/// `PE=N`, a rank takes N.
+/// Places ranks on nodes, in their order. Without a number of ranks, there are as many as the
+/// policy makes on all nodes together. A node has a slot for each core, or for each PU if ranks are
+/// mapped by or bound to PUs; with `PE=N`, a rank takes N.
 ///
-/// Policies are those of one node; `node` has as many ranks on each node, `:SPAN` maps to the objects of all
-/// nodes as if they were one, and others fill a node before the next one.
+/// Policies are those of one node; `node` has as many ranks on each node, `:SPAN` maps to the
+/// objects of all nodes as if they were one, and others fill a node before the next one.
 ///
 /// # Errors
 ///
@@ -87,7 +87,8 @@ pub fn place_on_nodes<'a>(
     }
 }
 
-/// Places ranks that are named one by one on nodes, in their order. `+n1` is the node after the first.
+/// Places ranks that are named one by one on nodes, in their order. `+n1` is the node after the
+/// first.
 ///
 /// # Errors
 ///
@@ -252,7 +253,8 @@ fn deal_in_turn(ranks: Range<u32>, slots: &[usize]) -> Vec<Vec<u32>> {
     dealt
 }
 
-/// How many ranks each node has if each object has the same number, and the first ones have one more.
+/// How many ranks each node has if each object has the same number, and the first ones have one
+/// more.
 fn by_objects(count: usize, objects: &[usize]) -> Vec<usize> {
     let all = objects.iter().sum::<usize>().max(1);
     let (each, more) = (count / all, count % all);

@@ -71,12 +71,13 @@ impl PreparedNode {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// Counterpart: `hwloc_custom_insert_topology` of hwloc 1 with an object as root. The root here is
-    /// a machine all the same.
+    /// Counterpart: `hwloc_custom_insert_topology` of hwloc 1 with an object as root. The root here
+    /// is a machine all the same.
     ///
     /// # Errors
     ///
-    /// [`ClusterError::Part`] if the object has no PUs; otherwise those of [`PreparedNode::of_archive`].
+    /// [`ClusterError::Part`] if the object has no PUs; otherwise those of
+    /// [`PreparedNode::of_archive`].
     #[doc(alias = "hwloc_custom_insert_topology")]
     pub fn of_part(
         object: Object<'_>,
@@ -90,8 +91,8 @@ impl PreparedNode {
         Self::of_archive(to_bytes(&describe(view.topology()))?, name, input)
     }
 
-    /// Prepares a node from the bytes of a segment, with the boot in which it was published if it is
-    /// of the publisher's own machine.
+    /// Prepares a node from the bytes of a segment, with the boot in which it was published if it
+    /// is of the publisher's own machine.
     ///
     /// # Errors
     ///
@@ -150,8 +151,8 @@ impl PreparedNode {
     }
 }
 
-/// Whether a topology of this source is of the machine that it was published on. What a launcher has
-/// loaded is.
+/// Whether a topology of this source is of the machine that it was published on. What a launcher
+/// has loaded is.
 pub(super) fn is_of_own_machine(source: Source) -> bool {
     matches!(source, Source::ThisMachine | Source::Loaded)
 }

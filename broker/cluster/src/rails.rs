@@ -1,5 +1,6 @@
-//! Rails: NICs that have the same place on their nodes are connected to the same switches, so that they reach each
-//! other without a spine. Where the switches are not known, as of Ethernet, the IP subnets of NICs decide.
+//! Rails: NICs that have the same place on their nodes are connected to the same switches, so that
+//! they reach each other without a spine. Where the switches are not known, as of Ethernet, the IP
+//! subnets of NICs decide.
 
 use crate::majority::majority;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,8 +28,8 @@ pub enum Leaf {
     Subnet(String),
 }
 
-/// A NIC that is on another rail than its place on the node says: a cable in the wrong switch, or an address of
-/// the wrong subnet.
+/// A NIC that is on another rail than its place on the node says: a cable in the wrong switch, or
+/// an address of the wrong subnet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miscabled {
     /// Its name.
@@ -44,15 +45,16 @@ pub struct Miscabled {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct CabledNic {
     name: String,
-    /// Its number among the OpenFabrics devices of the node; among the interfaces of NICs, if it has none.
+    /// Its number among the OpenFabrics devices of the node; among the interfaces of NICs, if it
+    /// has none.
     number: usize,
     leaf: Leaf,
 }
 
 impl Rails {
-    /// The rails of a cluster's fabric, or those of its IP subnets, if it has no fabric; `None` if there are none.
-    /// There are, if most nodes with several NICs have them on as many leaf switches, or in as many subnets, and
-    /// if most NICs of each have the same number.
+    /// The rails of a cluster's fabric, or those of its IP subnets, if it has no fabric; `None` if
+    /// there are none. There are, if most nodes with several NICs have them on as many leaf
+    /// switches, or in as many subnets, and if most NICs of each have the same number.
     ///
     /// # Errors
     ///
@@ -80,8 +82,9 @@ impl Rails {
         Ok(of_leaf.filter(|_| apart * 2 > several).map(|of_leaf| Self { of_leaf, nics }))
     }
 
-    /// The names of the NICs of a node by the rail that they are on, each after that of the NIC whose
-    /// place on the node is that of the rail. Empty if the node has not one NIC on each of its rails.
+    /// The names of the NICs of a node by the rail that they are on, each after that of the NIC
+    /// whose place on the node is that of the rail. Empty if the node has not one NIC on each of
+    /// its rails.
     #[must_use]
     pub fn on_node(&self, node: u32) -> BTreeMap<String, String> {
         let nics = self.nics.get(&node).map(Vec::as_slice).unwrap_or_default();

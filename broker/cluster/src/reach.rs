@@ -92,8 +92,8 @@ pub type Planes = BTreeMap<u64, u16>;
 /// Prefixes that end in a router's number of the subnet (FLID) start so: site-local ones.
 const SITE_LOCAL: u16 = 0xfec0;
 
-/// Whether any port of one node reaches one of the other, and by which ports. With `planes`, ports in
-/// one connected part of the fabric are on one subnet, whatever their prefixes are.
+/// Whether any port of one node reaches one of the other, and by which ports. With `planes`, ports
+/// in one connected part of the fabric are on one subnet, whatever their prefixes are.
 #[must_use]
 pub fn reach(
     one: Topology<'_>,
@@ -166,8 +166,8 @@ pub fn port_pairs(
     pairs
 }
 
-/// The reason that says most: what is wrong with the port itself, otherwise that there are too few that
-/// it would reach.
+/// The reason that says most: what is wrong with the port itself, otherwise that there are too few
+/// that it would reach.
 fn unpaired(port: &Known, mut reasons: Vec<String>) -> Unpaired {
     reasons.sort_by_key(|reason| !reason.starts_with("not enough"));
     let none = || "the other node has no ports".to_owned();

@@ -8,9 +8,9 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-/// Writes bytes to a file with a mode. It becomes visible whole. A file that exists is an
-/// error, unless it is to be replaced; processes that have adopted the old one keep it. To a device, and to a FIFO of
-/// this user or of root, the bytes are written, and it stays what it is.
+/// Writes bytes to a file with a mode. It becomes visible whole. A file that exists is an error,
+/// unless it is to be replaced; processes that have adopted the old one keep it. To a device, and
+/// to a FIFO of this user or of root, the bytes are written, and it stays what it is.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 //! Gives boxes their places: memory above, children below in rows, I/O at the right.
 //!
-//! Boxes that are alike have one shape: their sizes follow from what is in them, and not from the digits of their
-//! indexes.
+//! Boxes that are alike have one shape: their sizes follow from what is in them, and not from the
+//! digits of their indexes.
 
 use crate::flow::{self, Form, Places};
 use crate::picture::{Block, BoxKind, Dash, Frame, Line, Picture, Units};
@@ -43,8 +43,9 @@ pub(crate) fn arrange(
     picture
 }
 
-/// The arrangement whose form is the most like a page. What is in the outermost box is wider or higher for that: a row
-/// of two packages is a page if each is high. Of those that are too wide, the narrowest.
+/// The arrangement whose form is the most like a page. What is in the outermost box is wider or
+/// higher for that: a row of two packages is a page if each is high. Of those that are too wide,
+/// the narrowest.
 fn best(shape: NestedBox, units: Units, most_width: Option<u32>) -> Placed {
     let sizes = TextSizes::of(&shape, units);
     let narrow = most_width.is_some().then_some([Form::NARROW, Form::NARROWEST]);
@@ -124,7 +125,8 @@ impl Placed {
         placed
     }
 
-    /// Devices and bridges in columns as high as what is at their left; higher if they would be wider than a screen.
+    /// Devices and bridges in columns as high as what is at their left; higher if they would be
+    /// wider than a screen.
     fn devices(
         io: &[NestedBox],
         height: u32,

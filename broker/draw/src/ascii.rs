@@ -26,8 +26,8 @@ fn sides(both: [(bool, u8); 2]) -> u8 {
 /// Most fields of a picture: a terminal shows no more.
 const MOST_FIELDS: usize = 1 << 26;
 
-/// Writes a picture as text. It must have been made with [`crate::Units::LETTERS`]. A picture that is larger
-/// than 64 million letters is cut off below.
+/// Writes a picture as text. It must have been made with [`crate::Units::LETTERS`]. A picture that
+/// is larger than 64 million letters is cut off below.
 #[must_use]
 pub fn ascii(picture: &Picture, lines: Lines) -> String {
     fields(picture).text(lines, false)

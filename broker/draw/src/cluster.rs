@@ -1,4 +1,5 @@
-//! The picture of a cluster: groups such as switches, with their nodes in the colour of their class.
+//! The picture of a cluster: groups such as switches, with their nodes in the colour of their
+//! class.
 
 use crate::arrange::arrange;
 use crate::fold::{Fold, fold};

@@ -1,4 +1,5 @@
-//! Boxes in rows, as words of a text: the rows are as wide as makes about the form of a page of them.
+//! Boxes in rows, as words of a text: the rows are as wide as makes about the form of a page of
+//! them.
 
 use crate::picture::Units;
 

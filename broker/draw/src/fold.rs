@@ -1,4 +1,5 @@
-//! Boxes that are alike, of which only the first and the last are drawn, and devices that are drawn as one.
+//! Boxes that are alike, of which only the first and the last are drawn, and devices that are drawn
+//! as one.
 
 use crate::left_out::LeftOut;
 use crate::picture::BoxKind;
@@ -7,10 +8,12 @@ use crate::shape::NestedBox;
 /// Which boxes are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fold {
-    /// Of many boxes in all, those that are alike. Devices behind one bridge that are alike are one box.
+    /// Of many boxes in all, those that are alike. Devices behind one bridge that are alike are one
+    /// box.
     #[default]
     Large,
-    /// Of so many and more neighbours that are alike, all but the first and the last; of devices as by default.
+    /// Of so many and more neighbours that are alike, all but the first and the last; of devices as
+    /// by default.
     Alike(usize),
     /// None.
     Nothing,

@@ -3,8 +3,8 @@
 use crate::picture::Picture;
 use crate::svg::{escaped, svg};
 
-/// Writes a picture as a page that can be zoomed and searched, also by keyboard. It is one file, and loads
-/// nothing.
+/// Writes a picture as a page that can be zoomed and searched, also by keyboard. It is one file,
+/// and loads nothing.
 #[must_use]
 pub fn html(picture: &Picture) -> String {
     let (title, hint) = (escaped(&picture.title), picture.hint);

@@ -1,5 +1,5 @@
-//! What a box stands for that is not drawn: `Core L#1-6`, `PU P#1-6,9-14`, names of devices. The page finds objects
-//! by it.
+//! What a box stands for that is not drawn: `Core L#1-6`, `PU P#1-6,9-14`, names of devices. The
+//! page finds objects by it.
 
 use crate::shape::NestedBox;
 use std::collections::BTreeMap;
@@ -36,7 +36,8 @@ impl LeftOut {
         shape.parts().for_each(|part| self.add(part));
     }
 
-    /// Lines for each kind and each sort of indexes, and for the names. None is too long to be kept.
+    /// Lines for each kind and each sort of indexes, and for the names. None is too long to be
+    /// kept.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (kind, (own, os)) in &self.indexes {

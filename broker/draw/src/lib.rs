@@ -1,7 +1,8 @@
 //! Pictures of a node's topology, of its links and of clusters.
 //!
 //! A [`Picture`] is boxes and lines with their places, made by [`node`], [`links`] or [`cluster`].
-//! [`svg`], [`html`], [`pdf`], [`tikz`] and [`ascii`] write it. The same picture is always the same bytes.
+//! [`svg`], [`html`], [`pdf`], [`tikz`] and [`ascii`] write it. The same picture is always the same
+//! bytes.
 //!
 //! ```no_run
 //! use topobroker_draw::{NodeOptions, Units, node, svg};

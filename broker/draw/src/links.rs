@@ -53,8 +53,8 @@ fn kind(kind: VertexKind) -> BoxKind {
     }
 }
 
-/// Orders each row by where the neighbours in other rows are, from below to above and back, so that few
-/// links cross.
+/// Orders each row by where the neighbours in other rows are, from below to above and back, so that
+/// few links cross.
 fn order(rows: &mut BTreeMap<u32, Vec<VertexId>>, links: &Links<'_>) {
     let mut neighbours: BTreeMap<VertexId, Vec<VertexId>> = BTreeMap::new();
     for link in links.links() {
@@ -150,8 +150,8 @@ fn line(links: &Links<'_>, link: &Link, one: Frame, other: Frame) -> Line {
     }
 }
 
-/// Takes away the figures that would lie on a box or on another figure. They are still what a line says if it is
-/// pointed at.
+/// Takes away the figures that would lie on a box or on another figure. They are still what a line
+/// says if it is pointed at.
 fn keep_readable_figures(picture: &mut Picture, units: Units) {
     /// Of more lines hardly one has room for a figure.
     const MOST: usize = 2000;

@@ -309,7 +309,8 @@ fn kind(object: Object<'_>) -> BoxKind {
     }
 }
 
-/// What objects that are alike have in common: all but their indexes. Devices have names, and differ.
+/// What objects that are alike have in common: all but their indexes. Devices have names, and
+/// differ.
 fn likeness(object: Object<'_>) -> String {
     let mut likeness = with_subtype(object);
     likeness.extend(attributes(object, false));

@@ -1,4 +1,5 @@
-//! Colours, for light pages and for dark ones. Text is readable on all of them, and colour alone says nothing.
+//! Colours, for light pages and for dark ones. Text is readable on all of them, and colour alone
+//! says nothing.
 
 use crate::picture::{BoxKind, Look};
 
@@ -52,7 +53,8 @@ pub(crate) fn of_kind(kind: BoxKind) -> Pair {
     }
 }
 
-/// Colours of ranks and classes: neighbours differ also for those who cannot distinguish red from green.
+/// Colours of ranks and classes: neighbours differ also for those who cannot distinguish red from
+/// green.
 pub(crate) const COLOURS: [Pair; 12] = [
     ("#8ec7ff", "#1d4f82"),
     ("#ffc06b", "#7a4a00"),

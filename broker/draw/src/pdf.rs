@@ -21,8 +21,8 @@ pub enum Page {
     /// As large as the picture.
     #[default]
     Picture,
-    /// A sheet of this width and height in points, upright. It is turned for a picture that is wider than high, and
-    /// the picture is as large as fits.
+    /// A sheet of this width and height in points, upright. It is turned for a picture that is
+    /// wider than high, and the picture is as large as fits.
     Sheet(u16, u16),
 }
 
@@ -47,7 +47,8 @@ impl Page {
     }
 }
 
-/// Writes a picture as a PDF document of one page. Letters that are not in Latin-1 are written as `?`.
+/// Writes a picture as a PDF document of one page. Letters that are not in Latin-1 are written as
+/// `?`.
 #[must_use]
 pub fn pdf(picture: &Picture, sheet: Page) -> Vec<u8> {
     let [catalog, pages, page, font, content] = [1, 2, 3, 4, 5].map(Ref::new);

@@ -84,7 +84,8 @@ impl Look {
     }
 }
 
-/// Most letters of a line in a box, and of what is said of a box. What is longer ends with an ellipsis.
+/// Most letters of a line in a box, and of what is said of a box. What is longer ends with an
+/// ellipsis.
 const LINE_LETTERS: usize = 80;
 const LABEL_LETTERS: usize = 1000;
 

@@ -35,8 +35,8 @@ pub fn svg_to_embed(svg: &str) -> String {
 /// Size of the letters that are as wide as [`Units::PIXELS`] says.
 const FONT_SIZE: &str = "11.6px";
 
-/// The colours of both modes. Which one is used is up to the system, or to the page that the picture is in, whose
-/// root says so: `data-theme="dark"`.
+/// The colours of both modes. Which one is used is up to the system, or to the page that the
+/// picture is in, whose root says so: `data-theme="dark"`.
 fn style(picture: &Picture) -> String {
     let mut text = format!(
         "<defs><pattern id=\"stripes\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">\

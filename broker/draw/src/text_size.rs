@@ -1,4 +1,5 @@
-//! How large the texts in boxes are. Those of a kind have one size, whatever the digits of their indexes are.
+//! How large the texts in boxes are. Those of a kind have one size, whatever the digits of their
+//! indexes are.
 
 use crate::picture::{BoxKind, Look, Units};
 use crate::shape::NestedBox;

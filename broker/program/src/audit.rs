@@ -14,8 +14,9 @@ use std::process::{Command, ExitCode};
 
 /// Run a command and report which hwloc topologies its processes load, and their price
 ///
-/// Reports each hwloc topology that they load, import, adopt or copy: which library called, how long it took,
-/// how much heap it kept, what sharing would save, and whether the hwloc guard would serve it
+/// Reports each hwloc topology that they load, import, adopt or copy: which library called, how
+/// long it took, how much heap it kept, what sharing would save, and whether the hwloc guard would
+/// serve it
 #[derive(Debug, Args)]
 pub(super) struct Audit {
     /// Report as JSON

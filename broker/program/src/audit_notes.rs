@@ -28,9 +28,9 @@ pub struct Call {
     pub destroyed: bool,
     /// Whether hwloc returned an error.
     pub failed: bool,
-    /// For a load, what the program had asked for, as `--guard-load` takes it; else empty.
+    /// For a load, what the program had asked for, as `--guard-load` takes it; otherwise empty.
     pub load: String,
-    /// For a load, what the hwloc guard did or would have done, and why; else empty.
+    /// For a load, what the hwloc guard did or would have done, and why; otherwise empty.
     pub guard: String,
 }
 

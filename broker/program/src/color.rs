@@ -1,5 +1,5 @@
-//! Colours on a terminal: what is wrong is red, and kinds of objects look different. `--color`, `NO_COLOR`,
-//! `CLICOLOR_FORCE` and a terminal without colours are obeyed.
+//! Colours on a terminal: what is wrong is red, and kinds of objects look different. `--color`,
+//! `NO_COLOR`, `CLICOLOR_FORCE` and a terminal without colours are obeyed.
 
 use anstyle::{AnsiColor, Effects, Style};
 use std::io::stdout;

@@ -1,12 +1,14 @@
-//! Commands that users write without `--` in front of them: `run mpirun ./app`, `bind core:0 hostname`.
+//! Commands that users write without `--` in front of them: `run mpirun ./app`,
+//! `bind core:0 hostname`.
 
 use clap::{Arg, ArgAction, Command};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use topobroker::location::Location;
 
-/// The words of a command line, with `--` before the command that one of ours is to run, if it takes one
-/// and the user has not written it. An option of that command would else be taken for one of ours.
+/// The words of a command line, with `--` before the command that one of ours is to run, if it
+/// takes one and the user has not written it. Without `--`, clap would parse the options of that
+/// command as those of topobroker.
 pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
     let (names, names_end) = commands(&words, program);
     let own = names.last().copied().unwrap_or(program);
@@ -21,7 +23,8 @@ pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsStrin
     let mut names = own.get_positionals().filter(|it| !it.is_last_set() && it.get_id() != LOCATION);
     let takes_locations = own.get_positionals().any(|it| it.get_id() == LOCATION);
     while let Some(word) = words.get(next) {
-        // A name that is no text can only be that of a command, or a value that its option has taken.
+        // A name that is no text can only be that of a command, or a value that its option has
+        // taken.
         let word = word.to_str().unwrap_or("\u{fffd}");
         let is_own = match word {
             "--" => return words,
@@ -53,8 +56,8 @@ fn standard_output(word: &mut OsString) {
     }
 }
 
-/// The words of a command line with the command in front that the name of the program is: links have the names of
-/// hwloc's programs, which are then as lenient as those.
+/// The words of a command line with the command in front that the name of the program is: links
+/// have the names of hwloc's programs, which are then as lenient as those.
 pub(super) fn by_name(mut words: Vec<OsString>) -> Vec<OsString> {
     let name = words.first().and_then(|it| Path::new(it).file_name()).map(OsStr::to_owned);
     let is_of_hwloc = |name: &OsString| HWLOC_NAMES.iter().any(|it| *name == **it);
@@ -99,7 +102,8 @@ pub(super) fn path(words: &[OsString], program: &Command) -> String {
     commands.into_iter().map(Command::get_name).collect::<Vec<_>>().join(" ")
 }
 
-/// The program, and the command of each word that names one, as far as they are in front; and the place behind them.
+/// The program, and the command of each word that names one, as far as they are in front; and the
+/// place behind them.
 fn commands<'c>(words: &[OsString], program: &'c Command) -> (Vec<&'c Command>, usize) {
     let mut found = vec![program];
     let mut next = command_at(words);
@@ -134,7 +138,8 @@ fn takes_next(own: &Command, word: &str) -> bool {
     };
     let option = match (word.strip_prefix("--"), word.strip_prefix('-')) {
         (Some(name), _) => own.get_arguments().find(|it| of_long(name, it)),
-        // Of several in one word, the last may have a value; behind the first that has one it is there.
+        // Of several in one word, the last may have a value; behind the first that has one it is
+        // there.
         (None, Some(letters)) => {
             let of_short = |letter: char| {
                 own.get_arguments().find(move |it| it.get_short() == Some(letter) && has_value(it))

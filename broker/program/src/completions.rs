@@ -1,5 +1,5 @@
-//! Completions of shells: commands and options, and what is there now, such as jobs, devices and locations. The
-//! shell calls this program for each, with the variable `TOPOBROKER_COMPLETE`.
+//! Completions of shells: commands and options, and what is there now, such as jobs, devices and
+//! locations. The shell calls this program for each, with the variable `TOPOBROKER_COMPLETE`.
 
 use super::output;
 use super::own_published;

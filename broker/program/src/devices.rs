@@ -140,7 +140,8 @@ impl Devices {
     }
 }
 
-/// The other names of a GPU: those of the interfaces to the same PCI device that are no GPUs themselves.
+/// The other names of a GPU: those of the interfaces to the same PCI device that are no GPUs
+/// themselves.
 fn other_names<'a>(gpu: Object<'a>, gpus: &[Object<'a>]) -> Vec<&'a str> {
     let pci = gpu.pci_device_above().filter(|_| gpus.contains(&gpu));
     let all = pci.into_iter().flat_map(Object::io_children);

@@ -30,7 +30,8 @@ pub(crate) fn with_groups(program: Command) -> Command {
     ))
 }
 
-/// Commands with the options that say which topology they are about below a heading of their own, the last.
+/// Commands with the options that say which topology they are about below a heading of their own,
+/// the last.
 fn with_topology_last(command: Command) -> Command {
     const OPTIONS: [&str; 8] =
         ["input", "format", "disallowed", "adopted", "restrict", "restrict_flags", "job", "view"];

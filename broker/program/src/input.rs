@@ -98,10 +98,11 @@ impl Held {
 
 impl Input {
     /// Captures the named input without the types that `filters` leave out. Without a named input,
-    /// adopts the segment that this process's keys name; it is read in place and not filtered. If nothing is
-    /// published to this process, and the adopted topology is not insisted on, it is what this user has
-    /// published here last, else this machine as it is now: a message says which. Where the environment
-    /// makes hwloc read something other than this machine, it is that, as in hwloc's programs.
+    /// adopts the segment that this process's keys name; it is read in place and not filtered. If
+    /// nothing is published to this process, and the adopted topology is not insisted on, it is
+    /// what this user has published here last, otherwise this machine as it is now: a message says
+    /// which. Where the environment makes hwloc read something other than this machine, it is that,
+    /// as in hwloc's programs.
     pub(super) fn topology(
         &self,
         filters: Option<&Filters>,
@@ -150,7 +151,7 @@ impl Input {
         options
     }
 
-    /// Captures the named input, else this machine.
+    /// Captures the named input, otherwise this machine.
     pub(super) fn capture(&self) -> anyhow::Result<(Description, Source)> {
         self.capture_filtered(Vec::new())
     }
@@ -174,8 +175,9 @@ impl Input {
         Ok((description, input.source()))
     }
 
-    /// Calls `answer` with the whole topology, and the file system of its machine if that is here. The
-    /// adopted topology of this node has the facts of now, and not those of when it was published.
+    /// Calls `answer` with the whole topology, and the file system of its machine if that is here.
+    /// The adopted topology of this node has the facts of now, and not those of when it was
+    /// published.
     pub(super) fn now<R>(
         &self,
         answer: impl FnOnce(&Now<'_>) -> anyhow::Result<R>,
@@ -235,8 +237,8 @@ impl Input {
     }
 }
 
-/// Whether the environment makes hwloc read something other than this machine, and not because a launcher
-/// has published this topology for unmodified programs too.
+/// Whether the environment makes hwloc read something other than this machine, and not because a
+/// launcher has published this topology for unmodified programs too.
 fn hwloc_reads_another() -> bool {
     let value = |name| std::env::var(name).ok();
     let of_launcher = |keys| {
@@ -263,8 +265,8 @@ fn check_kind(file: &Path) -> anyhow::Result<()> {
     }
 }
 
-/// Ends the process with a message if what is returned lives too long: a saved file system can be on a
-/// disk or network that never answers.
+/// Ends the process with a message if what is returned lives too long: a saved file system can be
+/// on a disk or network that never answers.
 fn limit_time(input: String) -> SyncSender<()> {
     const LIMIT: Duration = Duration::from_secs(60);
     let (done, is_done) = sync_channel(0);

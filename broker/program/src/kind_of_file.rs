@@ -1,5 +1,5 @@
-//! What a file that a user names is, if it is not what the command reads: the message names the command
-//! that does.
+//! What a file that a user names is, if it is not what the command reads: the message names the
+//! command that does.
 
 use std::fs::File;
 use std::io::Read;

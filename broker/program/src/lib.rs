@@ -1,5 +1,5 @@
-//! The `topobroker` program, with a module for each command. It is no library interface: `topobroker`
-//! has the functions that the commands call.
+//! The `topobroker` program, with a module for each command. It is no library interface:
+//! `topobroker` has the functions that the commands call.
 #![deny(unsafe_code)]
 
 mod audit;

@@ -44,9 +44,9 @@ pub(super) struct Links {
     /// node are one
     #[arg(long)]
     separate_switches: bool,
-    /// Declare links of the adopted topology that hwloc does not know, in this file: JSON as --of json
-    /// prints it, a file of NCCL or RCCL, or the table of nvidia-smi topo -m. Processes that look for
-    /// links find them
+    /// Declare links of the adopted topology that hwloc does not know, in this file: JSON as --of
+    /// json prints it, a file of NCCL or RCCL, or the table of nvidia-smi topo -m. Processes that
+    /// look for links find them
     #[arg(long, value_name = "FILE", conflicts_with_all = ["from", "pairs", "of", "forget", "input", "separate_switches"])]
     declare: Option<PathBuf>,
     /// Forget the links that are declared for the adopted topology

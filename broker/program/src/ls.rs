@@ -74,12 +74,12 @@ pub struct Ls {
     export_synthetic_flags: Option<u64>,
     #[command(flatten)]
     picture: LstopoOptions,
-    /// Write to this file, as lstopo does: a picture (.svg, .png, .pdf, .html, .tex, .txt), .xml, .synthetic, or
-    /// .console for the text; `-` is standard output, and so is `-.svg`
+    /// Write to this file, as lstopo does: a picture (.svg, .png, .pdf, .html, .tex, .txt), .xml,
+    /// .synthetic, or .console for the text; `-` is standard output, and so is `-.svg`
     #[arg(value_name = "OUTPUT")]
     output: Option<PathBuf>,
-    /// Print JSON: the whole topology, or what --summary, --only, --distances, --memattrs or --cpukinds
-    /// ask for
+    /// Print JSON: the whole topology, or what --summary, --only, --distances, --memattrs or
+    /// --cpukinds ask for
     #[arg(long, conflicts_with = "of")]
     json: bool,
 }

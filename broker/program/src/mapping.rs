@@ -9,8 +9,8 @@ use topobroker::placement::{ListError, MapBy, Policy, RankList, Rules};
 #[derive(Debug, Args)]
 pub(crate) struct Mapping {
     /// Bind ranks to: none, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu (the PUs
-    /// near the rank's GPU), user:0,2+3 (OS indexes for each rank, as hydra's); by default to the objects that they are mapped by, one or two others to
-    /// cores, and more ranks to NUMA nodes
+    /// near the rank's GPU), user:0,2+3 (OS indexes for each rank, as hydra's); by default to the
+    /// objects that they are mapped by, one or two others to cores, and more ranks to NUMA nodes
     #[arg(long, value_name = "OBJECT")]
     bind_to: Option<String>,
     /// Number ranks by: slot, node, fill (one object after the other), span (objects in turn)
@@ -32,15 +32,16 @@ enum Launcher {
     Mpirun4,
 }
 
-/// Limit of the size of a file of ranks in bytes: some hundred times the size for the ranks of a node.
+/// Limit of the size of a file of ranks in bytes: some hundred times the size for the ranks of a
+/// node.
 pub(crate) const MOST_TEXT: u64 = 1 << 26;
 
 /// The entries of hydra's `user:0,2+3`.
 const HYDRA: &str = "user:";
 
 impl Mapping {
-    /// The ranks that a file or a list names one by one, and how they are bound; `None` if ranks are mapped
-    /// otherwise.
+    /// The ranks that a file or a list names one by one, and how they are bound; `None` if ranks
+    /// are mapped otherwise.
     pub(crate) fn listed(
         &self,
         map_by: Option<&str>,
@@ -96,8 +97,8 @@ impl Mapping {
         self.bind_to.is_some() || self.rank_by.is_some() || self.like != Launcher::default()
     }
 
-    /// Whether it may be given with `pe-list`: PRRTE takes bindings to cores or hardware threads there, which change
-    /// nothing.
+    /// Whether it may be given with `pe-list`: PRRTE takes bindings to cores or hardware threads
+    /// there, which change nothing.
     pub(crate) fn fits_pe_list(&self) -> bool {
         let is_cpu = |it: &str| ["core", "hwthread"].iter().any(|cpu| it.eq_ignore_ascii_case(cpu));
         let others = self.rank_by.is_some() || self.like != Launcher::default();

@@ -43,8 +43,8 @@ pub(super) struct SiteNics {
 }
 
 impl SiteNics {
-    /// The filter that the options say. If TOPOBROKER_CLUSTER names a cluster, networks that reach all
-    /// of its nodes come first, and ranks have the NICs of their rails.
+    /// The filter that the options say. If TOPOBROKER_CLUSTER names a cluster, networks that reach
+    /// all of its nodes come first, and ranks have the NICs of their rails.
     pub(super) fn filter(&self) -> anyhow::Result<NicFilter> {
         let (filter, reach) = self.filter_and_reach()?;
         Ok(if reach.is_some() { filter.on_rails(on_rails()?) } else { filter })
@@ -117,8 +117,8 @@ pub(super) fn not_used(networks: &[Network<'_>]) -> Option<String> {
     (!others.is_empty()).then(|| format!("uses {}; not used: {}", line(first), others.join("; ")))
 }
 
-/// What a user should know if NICs of a network are in IP subnets of their own, as those of rails and
-/// those of storage are: no source says whether they can reach each other.
+/// What a user should know if NICs of a network are in IP subnets of their own, as those of rails
+/// and those of storage are: no source says whether they can reach each other.
 pub(super) fn subnets_apart<'a>(network: &Network<'a>) -> Option<String> {
     let subnets = |nic: &Object<'a>| nic.ip_subnets().collect::<Vec<_>>();
     let (first, others) = network.nics.split_first()?;

@@ -40,7 +40,8 @@ pub(super) fn complain(message: &str) {
 }
 
 /// A text with the escape of each control character in its place: names and messages of others may
-/// have sequences that a terminal obeys. `kept` is the length of a sequence at the start of a text that stays.
+/// have sequences that a terminal obeys. `kept` is the length of a sequence at the start of a text
+/// that stays.
 fn harmless(text: &str, kept: impl Fn(&str) -> Option<usize>) -> Cow<'_, str> {
     let is_harmful = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
     if !text.contains(is_harmful) {
@@ -68,15 +69,17 @@ pub(super) fn in_line(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Prints text to standard output, without what a terminal would obey but colours. If the reader has gone away, the error is
-/// that of a broken pipe. XML and keys are not printed but written, byte for byte.
+/// Prints text to standard output, without what a terminal would obey but colours. If the reader
+/// has gone away, the error is that of a broken pipe. XML and keys are not printed but written,
+/// byte for byte.
 pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
     let color = |text: &str| color::sequence_length(text).filter(|_| color::is_on());
     write(None, harmless(text, color).as_bytes(), false)
 }
 
-/// Whether a file's name is that of standard output: `-`, `-.svg` and the like, as in lstopo, and the names that the
-/// system has. To open those again would begin at the start of the file that standard output is.
+/// Whether a file's name is that of standard output: `-`, `-.svg` and the like, as in lstopo, and
+/// the names that the system has. To open those again would begin at the start of the file that
+/// standard output is.
 pub(super) fn is_standard(file: &Path) -> bool {
     const NAMES: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
     let folder = file.parent().unwrap_or(file);
@@ -112,8 +115,8 @@ pub(super) fn write_with_mode(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints text that must reach its reader, such as keys: without them the segment cannot be found. It is
-/// an error here if the reader has gone away or if standard output was closed at the start.
+/// Prints text that must reach its reader, such as keys: without them the segment cannot be found.
+/// It is an error here if the reader has gone away or if standard output was closed at the start.
 pub(super) fn hand_over(text: &str) -> anyhow::Result<ExitCode> {
     ensure!(!closed_stdout::was_standard_output_closed(), "{STANDARD_OUTPUT}: is closed");
     write(None, text.as_bytes(), false).map_err(|error| anyhow!(whole_message(&error)))

@@ -1,5 +1,5 @@
-//! What this user has published here last, so that other shells find it without variables. The keys are in
-//! a file of the user's own runtime folder, which is trusted like the daemon's.
+//! What this user has published here last, so that other shells find it without variables. The keys
+//! are in a file of the user's own runtime folder, which is trusted like the daemon's.
 
 use super::output::complain;
 use std::fs::{self, DirBuilder};
@@ -9,8 +9,8 @@ use topobroker_cluster::write_file;
 use topobroker_process::{open_trusted, text_within};
 use topobroker_reader::{Adopted, FilePath, Keys, adopt_keys};
 
-/// The folder of topobroker in the user's runtime folder: `$XDG_RUNTIME_DIR`, else `/run/user/UID`. `None`
-/// if there is none that is this user's alone.
+/// The folder of topobroker in the user's runtime folder: `$XDG_RUNTIME_DIR`, otherwise
+/// `/run/user/UID`. `None` if there is none that is this user's alone.
 fn folder() -> Option<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
     let named = std::env::var_os("XDG_RUNTIME_DIR").filter(|folder| !folder.is_empty());

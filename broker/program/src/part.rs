@@ -54,7 +54,8 @@ impl<'a> Chosen<'a> {
         self.cpus
     }
 
-    /// The part as a view: of a cgroup as hwloc would find it there, else with the NUMA nodes of the PUs.
+    /// The part as a view: of a cgroup as hwloc would find it there, otherwise with the NUMA nodes
+    /// of the PUs.
     pub(super) fn view<'t>(&self, topology: Topology<'t>) -> anyhow::Result<View<'t>> {
         Ok(match &self.cgroup {
             Some(cgroup) => cgroup.view(topology)?,

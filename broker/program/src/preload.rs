@@ -23,7 +23,7 @@ pub(super) fn preload() -> anyhow::Result<OsString> {
 /// Environment variable that names the file of the guard.
 const LIBRARY: &str = "TOPOBROKER_GUARD_LIBRARY";
 
-/// Finds the guard: the file that the environment names, else the library that is installed
+/// Finds the guard: the file that the environment names, otherwise the library that is installed
 /// with this program, otherwise the library that was built next to it.
 pub(super) fn library() -> anyhow::Result<PathBuf> {
     if let Some(named) = std::env::var_os(LIBRARY).filter(|named| !named.is_empty()) {

@@ -150,8 +150,8 @@ fn asks_for_help(words: &[OsString]) -> bool {
     words.iter().any(|word| ["-h", "--help"].iter().any(|help| word == help))
 }
 
-/// The program with all that its help has. It is made only if it is printed, because it takes longer than most
-/// commands do.
+/// The program with all that its help has. It is made only if it is printed, because it takes
+/// longer than most commands do.
 fn with_help() -> clap::Command {
     with_groups(examples::with_examples(program()))
 }
@@ -167,8 +167,8 @@ fn exit(outcome: anyhow::Result<ExitCode>) -> ExitCode {
     }
 }
 
-/// Prints the message of clap: help to standard output, a usage error to standard error. The version begins
-/// with that of hwloc if the command has a name of hwloc's.
+/// Prints the message of clap: help to standard output, a usage error to standard error. The
+/// version begins with that of hwloc if the command has a name of hwloc's.
 fn answered(error: clap::Error, words: &[OsString], command: &str) -> anyhow::Result<ExitCode> {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     let printed = match error.kind() {

@@ -8,8 +8,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Shows how far work is, until it is dropped. Where standard error is no terminal, or is to be quiet, it shows
-/// nothing.
+/// Shows how far work is, until it is dropped. Where standard error is no terminal, or is to be
+/// quiet, it shows nothing.
 pub(crate) struct Progress {
     done: Arc<AtomicUsize>,
     line: Option<(Sender<()>, JoinHandle<()>)>,
@@ -20,7 +20,8 @@ const FIRST: Duration = Duration::from_secs(1);
 const NEXT: Duration = Duration::from_millis(200);
 
 impl Progress {
-    /// Begins to show work, such as "nodes are read", of so many steps; of none, if they are not known.
+    /// Begins to show work, such as "nodes are read", of so many steps; of none, if they are not
+    /// known.
     pub(crate) fn of(what: &'static str, steps: usize) -> Self {
         let done = Arc::new(AtomicUsize::new(0));
         let is_shown = stderr().is_terminal() && !output::is_quiet();

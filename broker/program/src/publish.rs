@@ -47,8 +47,8 @@ pub(super) struct What {
     /// allowed
     #[arg(long, alias = "scope", value_name = "WHOSE", value_parser = scope)]
     describes: Option<Scope>,
-    /// Put PCI devices where this file for NCCL has them: below NUMA nodes and switches that a virtual
-    /// machine does not see
+    /// Put PCI devices where this file for NCCL has them: below NUMA nodes and switches that a
+    /// virtual machine does not see
     #[arg(long, value_name = "FILE")]
     pci_tree: Option<PathBuf>,
     /// Let jobs use the NICs that this file says, unless their user says otherwise: lines
@@ -107,9 +107,10 @@ impl How {
         Alone::try_parse_from(plain.flatten()).is_ok_and(|alone| alone.how == *self)
     }
 
-    /// Captures a topology, catches signals, and publishes it. `keep` says whether the segment outlives this process.
-    /// Signals are caught only when the input has been read, because reading may block for ever. From then on a signal
-    /// ends this process only after the segment is withdrawn.
+    /// Captures a topology, catches signals, and publishes it. `keep` says whether the segment
+    /// outlives this process. Signals are caught only when the input has been read, because reading
+    /// may block for ever. From then on a signal ends this process only after the segment is
+    /// withdrawn.
     pub(super) fn publish(&self, keep: bool) -> anyhow::Result<(Publication, Signals)> {
         let store = match (self.store, &self.folder) {
             (StoreName::Shm | StoreName::File, Some(folder)) => Store::Folder(folder.clone()),
@@ -217,7 +218,7 @@ fn scope(text: &str) -> Result<Scope, String> {
 }
 
 /// The scope of what hwloc found: the cgroup, if hwloc found this machine without some PUs that the
-/// cgroup forbids; else the machine.
+/// cgroup forbids; otherwise the machine.
 fn scope_of(description: &Description, source: Source) -> Scope {
     let sets = description.objects.first().and_then(|root| root.sets.as_ref());
     let lacks = sets.is_some_and(|sets| sets.cpuset != sets.complete_cpuset);

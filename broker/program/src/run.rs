@@ -21,7 +21,8 @@ use topobroker_slots::SLOTS_ENDING;
 
 /// Publish a topology, run a command that finds it, and unpublish it
 ///
-/// If the node's topology is served already and no option asks for another one, the command gets that
+/// If the node's topology is served already and no option asks for another one, the command gets
+/// that
 #[derive(Debug, Args)]
 pub(super) struct Run {
     #[command(flatten)]

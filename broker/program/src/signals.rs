@@ -17,8 +17,8 @@ const CAUGHT: [i32; 7] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SI
 /// Caught signals that ask this process to end.
 const ENDING: [i32; 4] = [SIGHUP, SIGINT, SIGQUIT, SIGTERM];
 
-/// Makes writing beyond the limit on the length of files an error in place of the end of this process,
-/// which would leave files behind. Commands that this process runs do not inherit it.
+/// Makes writing beyond the limit on the length of files an error in place of the end of this
+/// process, which would leave files behind. Commands that this process runs do not inherit it.
 ///
 /// # Errors
 ///

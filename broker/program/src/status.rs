@@ -86,8 +86,8 @@ fn looked_at(segment: &Published) -> Option<Duration> {
     looked(segment.file.parent().filter(|_| segment.is_announced())?)
 }
 
-/// Whether the publisher of a segment runs, or a daemon that goes on with it: one that has looked just now, because
-/// only root can ask whether it runs.
+/// Whether the publisher of a segment runs, or a daemon that goes on with it: one that has looked
+/// just now, because only root can ask whether it runs.
 fn publisher_of(segment: &Published) -> PublisherState {
     const RECENT: Duration = Duration::from_secs(60);
     match looked_at(segment) {

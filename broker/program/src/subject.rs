@@ -21,8 +21,8 @@ use topobroker_reader::{Adopted, Archive, RestrictFlags, Topology, View};
 pub(super) struct Subject {
     #[command(flatten)]
     input: Input,
-    /// Insist on what is published to this process: by default, where nothing is, this is what you have
-    /// published here last, else the machine as it is now
+    /// Insist on what is published to this process: by default, where nothing is, this is what you
+    /// have published here last, otherwise the machine as it is now
     #[arg(long, conflicts_with = "input")]
     adopted: bool,
     /// Keep only these PUs, or NUMA nodes, of the topology; `binding`: those of this process
@@ -36,8 +36,8 @@ pub(super) struct Subject {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["input", "view"])]
     job: Option<String>,
     /// Show a part: mine (what launcher, affinity and cgroup leave this process), affinity, cgroup,
-    /// cgroup:FOLDER, env:VARIABLE, a list of logical indexes, os:LIST, objects, or machine, which is all
-    /// of it. By default what the cgroup of this process leaves
+    /// cgroup:FOLDER, env:VARIABLE, a list of logical indexes, os:LIST, objects, or machine, which
+    /// is all of it. By default what the cgroup of this process leaves
     #[arg(long, value_name = "PART")]
     view: Option<String>,
 }
@@ -112,8 +112,8 @@ impl Subject {
         answer(filtered.topology())
     }
 
-    /// What hwloc would find here: of what is adopted, what the cgroup of this process leaves. All of it if
-    /// the user names a part.
+    /// What hwloc would find here: of what is adopted, what the cgroup of this process leaves. All
+    /// of it if the user names a part.
     fn usable<'a>(&self, whole: Topology<'a>) -> anyhow::Result<View<'a>> {
         let is_named = self.job.is_some() || self.view.is_some() || self.input.disallowed;
         if is_named || self.adopted().is_none() {
@@ -131,7 +131,8 @@ impl Subject {
         Ok(usable)
     }
 
-    /// Says if nothing is published and the topology is that of this machine, if the user wants to know more.
+    /// Says if nothing is published and the topology is that of this machine, if the user wants to
+    /// know more.
     pub(super) fn say_source(&mut self, is_verbose: bool) {
         self.input.says_source = is_verbose;
     }

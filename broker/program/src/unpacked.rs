@@ -56,8 +56,8 @@ impl Unpacked {
 /// Commands that run others, or go on for long: their own words and output are not touched.
 const RUN_OTHERS: [&str; 6] = ["run", "bind", "hwloc-bind", "audit", "serve", "job"];
 
-/// If the input of a command line is a tar file, runs this program again with what it holds in place of it, because
-/// hwloc takes the folder of a saved file system from the environment alone.
+/// If the input of a command line is a tar file, runs this program again with what it holds in
+/// place of it, because hwloc takes the folder of a saved file system from the environment alone.
 pub(crate) fn run_again(words: &[OsString]) -> anyhow::Result<Option<ExitCode>> {
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default();
     if RUN_OTHERS.contains(&command) {

@@ -15,8 +15,8 @@ use topobroker_reader::Keys;
 
 /// Withdraw published segments
 ///
-/// Prints each of them; processes that have adopted them keep them. Without arguments it is the segment that
-/// TOPOBROKER_FILE names
+/// Prints each of them; processes that have adopted them keep them. Without arguments it is the
+/// segment that TOPOBROKER_FILE names
 #[derive(Debug, Args)]
 pub(super) struct Unpublish {
     /// Files of segments, as their keys name them
@@ -25,7 +25,8 @@ pub(super) struct Unpublish {
     /// All segments of this user in shared memory
     #[arg(long, groups = ["what", "many"])]
     all: bool,
-    /// All segments of this user whose publisher is gone, in shared memory and in the daemon's folder
+    /// All segments of this user whose publisher is gone, in shared memory and in the daemon's
+    /// folder
     #[arg(long, groups = ["what", "many"])]
     stale: bool,
     /// Also withdraw what a daemon serves: it publishes again at its next look

@@ -85,7 +85,8 @@ fn instead(command: &str, word: &str) -> Option<&'static str> {
     INSTEAD.iter().find(is_of).map(|(_, _, what)| *what)
 }
 
-/// Commands, words of hwloc, numactl, taskset, mpirun, srun and ps that they do not have, and what to type.
+/// Commands, words of hwloc, numactl, taskset, mpirun, srun and ps that they do not have, and what
+/// to type.
 const INSTEAD: &[(&str, &str, &str)] = &[
     (
         "",

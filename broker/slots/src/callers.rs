@@ -3,8 +3,8 @@
 use alloc::string::String;
 
 /// Whether a file is one of the callers, by its name without folders. `libfoo.so.2` covers
-/// `libfoo.so.2.1`, and `*` every file. What a Python wheel adds to the names of its libraries does not
-/// count.
+/// `libfoo.so.2.1`, and `*` every file. What a Python wheel adds to the names of its libraries does
+/// not count.
 ///
 /// ```
 /// use topobroker_slots::is_tried;

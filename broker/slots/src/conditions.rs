@@ -1,5 +1,5 @@
-//! What hwloc's discovery depends on besides the machine and what it is asked for: environment, cgroup and
-//! affinity.
+//! What hwloc's discovery depends on besides the machine and what it is asked for: environment,
+//! cgroup and affinity.
 
 use alloc::vec::Vec;
 use topobroker_reader::jobs::{Cgroup, SourceError, affinity};
@@ -30,8 +30,8 @@ pub struct CgroupPlace {
     pub folder: Vec<u8>,
 }
 
-/// A hash of the PUs and NUMA nodes that the cgroup of this process allows. If the process is in the
-/// cgroup whose place is `known`, the cgroup is read from there.
+/// A hash of the PUs and NUMA nodes that the cgroup of this process allows. If the process is in
+/// the cgroup whose place is `known`, the cgroup is read from there.
 ///
 /// # Errors
 ///
@@ -89,8 +89,8 @@ const GPU_VARIABLES: [&[u8]; 8] = [
 /// Variables of hwloc that only change what it prints.
 const WITHOUT_EFFECT: [&[u8]; 2] = [b"HWLOC_HIDE_ERRORS=", b"HWLOC_COMPONENTS_VERBOSE="];
 
-/// A hash of those variables that change what hwloc loads, of all that are given as `NAME=VALUE`, in
-/// any order.
+/// A hash of those variables that change what hwloc loads, of all that are given as `NAME=VALUE`,
+/// in any order.
 pub fn hash_of_environment<'a>(variables: impl Iterator<Item = &'a [u8]>) -> u64 {
     let starts = |variable: &[u8], names: &[&[u8]]| names.iter().any(|it| variable.starts_with(it));
     let mut counted: Vec<&[u8]> = variables

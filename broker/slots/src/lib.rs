@@ -1,5 +1,5 @@
-//! The slots of hwloc topologies, where the hwloc guard and the publisher meet: the file that one writes
-//! and the other reads, and the conditions under which a load of hwloc gives what is in it.
+//! The slots of hwloc topologies, where the hwloc guard and the publisher meet: the file that one
+//! writes and the other reads, and the conditions under which a load of hwloc gives what is in it.
 //!
 //! ```
 //! use topobroker_slots::{LoadKey, Slots};

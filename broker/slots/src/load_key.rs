@@ -8,11 +8,11 @@ use core::str::FromStr;
 /// Number of object types of hwloc 2, each of which has a filter.
 pub const OBJECT_TYPES: usize = 20;
 
-/// What a program has asked hwloc for before it loads a topology. Two loads with the same key, under
-/// the same conditions, give the same topology.
+/// What a program has asked hwloc for before it loads a topology. Two loads with the same key,
+/// under the same conditions, give the same topology.
 ///
-/// As text it is the flags, a filter for each type in hwloc's order, and `without-gl` if the program
-/// has excluded hwloc's component `gl`:
+/// As text it is the flags, a filter for each type in hwloc's order, and `without-gl` if the
+/// program has excluded hwloc's component `gl`:
 ///
 /// ```
 /// use topobroker_slots::LoadKey;

@@ -2,7 +2,8 @@
 //! loads they were written, and under which conditions.
 //!
 //! A slot is one such segment, at an address of its own. A process that loads the same topology
-//! twice takes two slots, so that what it writes into the objects of one does not show in the other.
+//! twice takes two slots, so that what it writes into the objects of one does not show in the
+//! other.
 
 use crate::conditions::{CgroupPlace, Conditions};
 use crate::load_key::{LoadKey, OBJECT_TYPES};
@@ -86,7 +87,8 @@ impl Slots {
     /// Number of keys that have room.
     pub const MOST: usize = (FIRST_PAGE - HEAD) / ENTRY;
 
-    /// The first page. Keys beyond [`Slots::MOST`], and callers beyond [`CALLERS_LEN`] bytes, are left out.
+    /// The first page. Keys beyond [`Slots::MOST`], and callers beyond [`CALLERS_LEN`] bytes, are
+    /// left out.
     #[must_use]
     pub fn to_page(&self) -> [u8; FIRST_PAGE] {
         let keys: Vec<_> = self.keys.iter().take(Self::MOST).collect();

@@ -1,4 +1,5 @@
-//! A child process for work on files of others: if it crashes or does not end, only that work is lost.
+//! A child process for work on files of others: if it crashes or does not end, only that work is
+//! lost.
 
 mod rights;
 
@@ -36,8 +37,8 @@ pub enum ChildError {
     Late { input: String, limit: Duration },
 }
 
-/// Held for reading while this library calls functions that take locks which a child needs too, and for writing while
-/// a child is forked: it then finds them free, whatever other threads do.
+/// Held for reading while this library calls functions that take locks which a child needs too, and
+/// for writing while a child is forked: it then finds them free, whatever other threads do.
 static LOCKED: RwLock<()> = RwLock::new(());
 
 /// Whether this process is a child, which has one thread.
@@ -50,20 +51,22 @@ pub(crate) fn locking<R>(call: impl FnOnce() -> R) -> R {
     call()
 }
 
-/// How long `LOCKED` is waited for. It is held for moments; if a thread had it when the program itself forked, it is
-/// held for ever in the program's child, which goes on without.
+/// How long `LOCKED` is waited for. It is held for moments; if a thread had it when the program
+/// itself forked, it is held for ever in the program's child, which goes on without.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Most time that hwloc may take for a file.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-/// First byte of an answer: what was made, or why nothing was. Eight bytes with its length follow, then itself.
+/// First byte of an answer: what was made, or why nothing was. Eight bytes with its length follow,
+/// then itself.
 const MADE: u8 = 1;
 const REFUSED: u8 = 0;
 const START: usize = 1 + size_of::<u64>();
 
-/// Does `work` in a child process and returns what it makes, if that takes at most `limit`. `input` is what the
-/// work is about, for errors. The child has some memory, and descriptors and files of its parent no more.
+/// Does `work` in a child process and returns what it makes, if that takes at most `limit`. `input`
+/// is what the work is about, for errors. The child has some memory, and descriptors and files of
+/// its parent no more.
 ///
 /// # Errors
 ///
@@ -79,8 +82,9 @@ pub(crate) fn in_child<T>(
     answers.into_iter().next().unwrap_or_else(|| Err(none()))
 }
 
-/// [`in_child`] for several items, each with its name, by one child, because starting one takes longer than reading a
-/// small file. If an item ends the child, another child continues with the next item.
+/// [`in_child`] for several items, each with its name, by one child, because starting one takes
+/// longer than reading a small file. If an item ends the child, another child continues with the
+/// next item.
 pub(crate) fn each_in_child<T>(
     items: Vec<(String, T)>,
     limit: Duration,
@@ -124,8 +128,8 @@ impl Failure {
     }
 }
 
-/// Lets a child work on items. Those that it has answered for are taken out of `items`; the failure is of the first one
-/// that is left.
+/// Lets a child work on items. Those that it has answered for are taken out of `items`; the failure
+/// is of the first one that is left.
 fn answered<T>(
     items: &mut Vec<(String, T)>,
     limit: Duration,
@@ -244,9 +248,10 @@ fn read_answers(
     }
 }
 
-/// Waits some time for a child to end, then kills it. `Err` says how it ended if not well. If the program itself waits for
-/// all of its children, or ignores SIGCHLD, it may have learned that instead. How the child ended is then unknown, and
-/// its pid may belong to another process, which is not killed.
+/// Waits some time for a child to end, then kills it. `Err` says how it ended if not well. If the
+/// program itself waits for all of its children, or ignores SIGCHLD, it may have learned that
+/// instead. How the child ended is then unknown, and its pid may belong to another process, which
+/// is not killed.
 fn end(child: Pid, patience: Duration) -> Result<(), String> {
     let until = Instant::now() + patience;
     let mut status = 0;
@@ -281,8 +286,8 @@ fn signal_name(signal: i32) -> String {
     name.to_owned()
 }
 
-/// Starts a child process that goes on from here; `None` in the child. It gets no signal that is sent to
-/// a group of processes, such as that of Ctrl-C: its parent decides.
+/// Starts a child process that goes on from here; `None` in the child. It gets no signal that is
+/// sent to a group of processes, such as that of Ctrl-C: its parent decides.
 fn fork() -> Result<Option<Pid>, Errno> {
     let mut all = MaybeUninit::uninit();
     let mut before = MaybeUninit::uninit();
@@ -292,9 +297,9 @@ fn fork() -> Result<Option<Pid>, Errno> {
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
     }
     let held = LOCKED.try_write_for(PATIENCE);
-    // SAFETY: the C library's `fork` makes its own locks, those of the heap too, usable in the child, and
-    // `LOCKED` that of hwloc. Should another lock be held for ever, the parent ends the child after its
-    // limit. The child ends by `_exit`.
+    // SAFETY: the C library's `fork` makes its own locks, those of the heap too, usable in the
+    // child, and `LOCKED` that of hwloc. Should another lock be held for ever, the parent ends the
+    // child after its limit. The child ends by `_exit`.
     let child = unsafe { libc::fork() };
     let failed = Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::AGAIN);
     if child == 0 {
@@ -407,7 +412,8 @@ mod tests {
             let written = file.as_file().write_all(b"x").is_ok();
             Ok(format!("{opened} {made} {started} {signalled} {written}").into_bytes())
         });
-        // Elsewhere no filter of system calls is known: of root and its files, nothing is left either.
+        // Elsewhere no filter of system calls is known: of root and its files, nothing is left
+        // either.
         if cfg!(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")) {
             assert_eq!(answer, "false false false false false");
         }

@@ -1,4 +1,5 @@
-//! What a child process may do that reads a file of others: use some memory and time, and write its answer.
+//! What a child process may do that reads a file of others: use some memory and time, and write its
+//! answer.
 
 use crate::linux::kernel_text;
 use rustix::process::{
@@ -7,8 +8,8 @@ use rustix::process::{
 use rustix::thread::{Gid, Uid};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
-/// Most memory that the child takes for itself in bytes. The largest XML that is read has 64 MiB, and hwloc
-/// takes about ten times that for it.
+/// Most memory that the child takes for itself in bytes. The largest XML that is read has 64 MiB,
+/// and hwloc takes about ten times that for it.
 const MOST_MEMORY: u64 = 2 << 30;
 
 /// Most time of a processor in seconds, for all items: the parent limits the time of each.
@@ -30,8 +31,8 @@ impl Rights {
         Self { calls: system_calls::filter(), memory: memory().map(|own| own + MOST_MEMORY) }
     }
 
-    /// Gives up all other rights of this process, for ever. What the system does not support stays as
-    /// it is: each of these is one wall of several.
+    /// Gives up all other rights of this process, for ever. What the system does not support stays
+    /// as it is: each of these is one wall of several.
     pub(super) fn take(&self, answer: &OwnedFd) {
         close_all_but(answer.as_raw_fd());
         let limits = [
@@ -61,7 +62,8 @@ fn memory() -> Option<u64> {
     Some(size.trim().strip_suffix(" kB")?.parse::<u64>().ok()? << 10)
 }
 
-/// Closes all descriptors but 2, to which hwloc writes warnings, and that of the answer, which is a higher one.
+/// Closes all descriptors but 2, to which hwloc writes warnings, and that of the answer, which is a
+/// higher one.
 fn close_all_but(answer: RawFd) {
     let answer = answer.cast_unsigned();
     for (first, last) in [(0, 1), (3, answer - 1), (answer + 1, u32::MAX)] {
@@ -72,7 +74,8 @@ fn close_all_but(answer: RawFd) {
 }
 
 fn close_range(first: u32, last: u32) {
-    // SAFETY: the child no longer uses these descriptors, and it ends by `_exit`, so that no owner closes them again.
+    // SAFETY: the child no longer uses these descriptors, and it ends by `_exit`, so that no owner
+    // closes them again.
     if unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) } == 0 {
         return;
     }
@@ -139,8 +142,8 @@ mod system_calls {
             .ok()
     }
 
-    /// Calls that are allowed with some arguments: memory that is not shared and not executed, and no
-    /// reading from a terminal.
+    /// Calls that are allowed with some arguments: memory that is not shared and not executed, and
+    /// no reading from a terminal.
     fn restricted() -> Result<[(i64, Vec<SeccompRule>); 3], BackendError> {
         let bits = |argument, mask: i32, value: i32| {
             let [mask, value] = [mask, value].map(|it| u64::from(it.cast_unsigned()));

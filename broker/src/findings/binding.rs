@@ -11,11 +11,11 @@ use topobroker_reader::{
     jobs::{Job, JobRank},
 };
 
-/// What is wrong with where the ranks of a job are bound. Ranks are *far* if not one of their PUs is as
-/// near to a NIC as other PUs of the job are, and *split* if only some are. It is only a note if those
-/// PUs have other ranks already. Ranks that are not bound have one note together. `node` is the
-/// topology that the job is over. NICs are those of the job's network that are known to be active,
-/// and those that the ranks were given.
+/// What is wrong with where the ranks of a job are bound. Ranks are *far* if not one of their PUs
+/// is as near to a NIC as other PUs of the job are, and *split* if only some are. It is only a note
+/// if those PUs have other ranks already. Ranks that are not bound have one note together. `node`
+/// is the topology that the job is over. NICs are those of the job's network that are known to be
+/// active, and those that the ranks were given.
 ///
 /// ```no_run
 /// use topobroker_reader::jobs::Job;
@@ -97,8 +97,8 @@ fn several_networks(job: Job<'_>) -> Option<Finding> {
     (networks.len() > 1).then(|| Finding::new(FindingKind::Networks, text))
 }
 
-/// The PUs of a job that are as near to a NIC as any are: local to one, otherwise on the package of one.
-/// `None` if all are equally far.
+/// The PUs of a job that are as near to a NIC as any are: local to one, otherwise on the package of
+/// one. `None` if all are equally far.
 fn best_pus(nics: &[Object<'_>], all: &Set) -> Option<Set> {
     let local = union(nics.iter().map(|nic| nic.non_io_ancestor()));
     let packages = union(nics.iter().filter_map(|nic| nic.ancestor_with_type(ObjectType::Package)));

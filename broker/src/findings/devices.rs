@@ -10,7 +10,8 @@ use topobroker_reader::{
     jobs::{Job, JobRank},
 };
 
-/// GPUs that are idle while ranks share others, ranks without a NIC, and ranks for which a nearer NIC is down.
+/// GPUs that are idle while ranks share others, ranks without a NIC, and ranks for which a nearer
+/// NIC is down.
 pub(super) fn of_job(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     findings.extend(idle_gpus(node, job));
@@ -52,7 +53,8 @@ fn no_network(node: Topology<'_>, job: Job<'_>) -> Option<Finding> {
     Some(Finding::note(FindingKind::NoNetwork, format!("ranks have no NIC: {why}")))
 }
 
-/// Ranks for which a NIC is nearer than their own, and down. Those with the same two NICs are one finding.
+/// Ranks for which a NIC is nearer than their own, and down. Those with the same two NICs are one
+/// finding.
 fn nearer_and_down(node: Topology<'_>, job: Job<'_>) -> Vec<Finding> {
     let mut found: BTreeMap<(u32, u32), (Object<'_>, Object<'_>, Vec<u32>)> = BTreeMap::new();
     for JobRank { rank, cpuset, .. } in job.ranks() {

@@ -54,8 +54,8 @@ impl From<UnknownBridge> for CaptureError {
     }
 }
 
-/// Describes a loaded topology. If it is of this machine or of a saved file system, devices have facts
-/// from there that hwloc does not keep.
+/// Describes a loaded topology. If it is of this machine or of a saved file system, devices have
+/// facts from there that hwloc does not keep.
 ///
 /// ```
 /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
@@ -191,8 +191,8 @@ impl Walk {
     }
 }
 
-/// The CPU kinds, with their forced efficiencies. Call this last, when all sets are known to be small,
-/// because hwloc may print all sets into an XML.
+/// The CPU kinds, with their forced efficiencies. Call this last, when all sets are known to be
+/// small, because hwloc may print all sets into an XML.
 fn cpu_kinds(topology: &HwlocTopology<'_>) -> Result<Vec<CpuKind>, CaptureError> {
     let kinds = topology.cpu_kinds()?;
     if kinds.is_empty() {

@@ -18,9 +18,9 @@ pub struct Compared {
     pub xml: String,
 }
 
-/// Compares two topologies without type filters. XML is read in a child process, as [`import`](super::import)
-/// does. `name` is that of the first one in the XML of the differences. Counterparts: `hwloc_topology_diff_build`,
-/// `hwloc_topology_diff_export_xmlbuffer`.
+/// Compares two topologies without type filters. XML is read in a child process, as
+/// [`import`](super::import) does. `name` is that of the first one in the XML of the differences.
+/// Counterparts: `hwloc_topology_diff_build`, `hwloc_topology_diff_export_xmlbuffer`.
 ///
 /// ```
 /// use topobroker::hwloc::{Input, compare};
@@ -55,8 +55,9 @@ pub fn compare(one: &Input, other: &Input, name: &str) -> Result<Compared, Impor
     Ok(Compared { all, complex, xml: parts.next().unwrap_or_default().to_owned() })
 }
 
-/// Changes a topology by XML of differences, or back, and captures it. If one of them does not fit, it is not changed at all.
-/// XML is read in a child process. Counterparts: `hwloc_topology_diff_load_xmlbuffer`, `hwloc_topology_diff_apply`.
+/// Changes a topology by XML of differences, or back, and captures it. If one of them does not fit,
+/// it is not changed at all. XML is read in a child process. Counterparts:
+/// `hwloc_topology_diff_load_xmlbuffer`, `hwloc_topology_diff_apply`.
 ///
 /// # Errors
 ///

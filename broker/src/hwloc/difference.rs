@@ -1,5 +1,5 @@
-//! hwloc's list of differences between topologies. Its functions are declared here, because the bindings
-//! lack them.
+//! hwloc's list of differences between topologies. Its functions are declared here, because the
+//! bindings lack them.
 
 use super::topology::HwlocTopology;
 use hwlocality_sys::{self as sys, hwloc_const_topology_t, hwloc_topology_t};
@@ -108,7 +108,8 @@ impl Difference {
         if result < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: hwloc's documentation says that the caller frees the name, and nothing refers to it.
+        // SAFETY: hwloc's documentation says that the caller frees the name, and nothing refers to
+        // it.
         unsafe { libc::free(reference.cast::<c_void>()) };
         Ok(Self { raw })
     }
@@ -149,13 +150,14 @@ impl Difference {
         }
         // SAFETY: hwloc has stored a text with a zero at its end.
         let copy = unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned();
-        // SAFETY: the buffer is hwloc's, which needs no topology to free it, and nothing refers to it.
+        // SAFETY: the buffer is hwloc's, which needs no topology to free it, and nothing refers to
+        // it.
         unsafe { sys::hwloc_free_xmlbuffer(ptr::null(), text) };
         Ok(copy)
     }
 
-    /// Changes a topology by the differences, or back. If one does not fit, the topology stays as it
-    /// was. Counterpart: `hwloc_topology_diff_apply`.
+    /// Changes a topology by the differences, or back. If one does not fit, the topology stays as
+    /// it was. Counterpart: `hwloc_topology_diff_apply`.
     ///
     /// # Errors
     ///

@@ -33,8 +33,8 @@ pub enum ImportError {
     Archive { input: String, source: OpenError },
 }
 
-/// Loads a topology and captures it. hwloc reads XML in a child process with few rights and a limit of memory and
-/// time ([`crate::child`]), because a damaged or hostile file can crash hwloc.
+/// Loads a topology and captures it. hwloc reads XML in a child process with few rights and a limit
+/// of memory and time ([`crate::child`]), because a damaged or hostile file can crash hwloc.
 ///
 /// ```
 /// use topobroker::hwloc::{Input, LoadOptions, import};
@@ -78,8 +78,9 @@ pub(super) fn import_changed(
     Ok(description)
 }
 
-/// Imports several XML texts, each with its name, as archives. A child process reads them one after the other; a text
-/// that crashes hwloc costs no other one. Devices have no facts: the texts are of other machines.
+/// Imports several XML texts, each with its name, as archives. A child process reads them one after
+/// the other; a text that crashes hwloc costs no other one. Devices have no facts: the texts are of
+/// other machines.
 pub fn import_archives(
     texts: Vec<(String, String)>,
     options: &LoadOptions,
@@ -121,9 +122,9 @@ fn archived(
     Ok(to_bytes(&description).map_err(|error| named(&error))?.to_vec())
 }
 
-/// Keeps what a child process works on from being destroyed, which needs hwloc's one lock: a thread of the program that
-/// this library is in, which does not know of `LOCKED`, may have held it when the process forked. What was prepared before
-/// is loaded without it.
+/// Keeps what a child process works on from being destroyed, which needs hwloc's one lock: a thread
+/// of the program that this library is in, which does not know of `LOCKED`, may have held it when
+/// the process forked. What was prepared before is loaded without it.
 pub(super) fn in_fork<T>(prepared: T) -> ManuallyDrop<T> {
     ManuallyDrop::new(prepared)
 }

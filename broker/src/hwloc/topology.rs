@@ -28,8 +28,8 @@ impl HwlocTopology<'static> {
         Self { raw, owned: true, is_discovered: false, saved: None, lent: PhantomData }
     }
 
-    /// Notes whether hwloc has discovered this machine, and read no description of one, and which saved file
-    /// system it has read.
+    /// Notes whether hwloc has discovered this machine, and read no description of one, and which
+    /// saved file system it has read.
     pub(super) fn note_source(&mut self, is_discovered: bool, saved: Option<Root>) {
         (self.is_discovered, self.saved) = (is_discovered, saved);
     }

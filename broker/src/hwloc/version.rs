@@ -16,8 +16,8 @@ pub fn api_version() -> u32 {
     unsafe { hwlocality_sys::hwloc_get_api_version() }
 }
 
-/// The version of the hwloc library in this process, such as `2.12.0`. Several versions have one API
-/// version, so that hwloc is asked for a topology, whose root says which library made it.
+/// The version of the hwloc library in this process, such as `2.12.0`. Several versions have one
+/// API version, so that hwloc is asked for a topology, whose root says which library made it.
 ///
 /// ```
 /// assert!(topobroker::hwloc::library_version().starts_with("2."));
@@ -40,8 +40,8 @@ fn version_of_root() -> Option<String> {
     if unsafe { sys::hwloc_topology_init(&raw mut topology) } != 0 {
         return None;
     }
-    // SAFETY: the topology is initialised and not loaded yet, and the text ends with a zero. What was
-    // loaded has a root, whose infos are texts that end with a zero and live as long as it.
+    // SAFETY: the topology is initialised and not loaded yet, and the text ends with a zero. What
+    // was loaded has a root, whose infos are texts that end with a zero and live as long as it.
     unsafe {
         let is_loaded = sys::hwloc_topology_set_synthetic(topology, c"PU:1".as_ptr()) == 0
             && sys::hwloc_topology_load(topology) == 0;

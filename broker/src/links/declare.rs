@@ -74,8 +74,8 @@ pub fn declare(base: &Adopted, graph: &Links<'_>) -> Result<PathBuf, DeclareErro
     }
 }
 
-/// Removes the links that are declared for an adopted topology. Processes that have adopted them keep
-/// them.
+/// Removes the links that are declared for an adopted topology. Processes that have adopted them
+/// keep them.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! Links that an administrator declares: as the JSON that `topobroker links --of json` prints, as a file of NCCL or
-//! RCCL, or as the table of `nvidia-smi topo -m`.
+//! Links that an administrator declares: as the JSON that `topobroker links --of json` prints, as a
+//! file of NCCL or RCCL, or as the table of `nvidia-smi topo -m`.
 
 use super::nccl_read::{NcclDevice, NcclFile, NcclLink};
 use super::new_links::{DeclarationError, NewLinks};
@@ -13,12 +13,13 @@ use topobroker_reader::links::{Link, LinkClass, LinkOrigin, Links, Vertex, Verte
 pub struct Declared<'a> {
     /// The links.
     pub links: Links<'a>,
-    /// What was left out, and why: links of GPUs to themselves, and devices that the topology lacks.
+    /// What was left out, and why: links of GPUs to themselves, and devices that the topology
+    /// lacks.
     pub notes: Vec<String>,
 }
 
-/// Reads links of the topology of a graph: from JSON, a file of NCCL or RCCL, or the table of `nvidia-smi
-/// topo -m`. `known` is the graph, by whose vertices JSON names the ends of links; with
+/// Reads links of the topology of a graph: from JSON, a file of NCCL or RCCL, or the table of
+/// `nvidia-smi topo -m`. `known` is the graph, by whose vertices JSON names the ends of links; with
 /// [`SwitchModel::Separate`], so that links to different switches stay apart.
 ///
 /// [`SwitchModel::Separate`]: topobroker_reader::links::SwitchModel::Separate
@@ -57,8 +58,8 @@ fn is_bridge(class: &str) -> bool {
 const HIDDEN_DOMAIN: &str = "fffffff:";
 
 impl<'t> NewLinks<'_, 't> {
-    /// Notes the devices that the topology lacks, which NCCL does not use. A file of another machine names no
-    /// device of it.
+    /// Notes the devices that the topology lacks, which NCCL does not use. A file of another
+    /// machine names no device of it.
     fn leave_out_others(&mut self, file: &NcclFile) -> Result<(), DeclarationError> {
         let ends = file.ends().filter(|device| !device.bus_id.is_empty());
         let (own, others): (Vec<&NcclDevice>, Vec<_>) =
@@ -90,8 +91,8 @@ impl<'t> NewLinks<'_, 't> {
                     let kind = if is_switch { VertexKind::NvSwitch } else { VertexKind::Gpu };
                     self.vertex(kind, target)
                 }
-                // A virtual machine does not see its switches: a target that it lacks is one, unless the class
-                // says otherwise.
+                // A virtual machine does not see its switches: a target that it lacks is one,
+                // unless the class says otherwise.
                 (None, class)
                     if class.is_none_or(is_bridge) || target.starts_with(HIDDEN_DOMAIN) =>
                 {

@@ -67,8 +67,8 @@ fn of_gpus(links: &Links<'_>, one: VertexId, other: VertexId) -> Option<String> 
     Some(format!("{}{}", word(class)?, count.map(|it| it.to_string()).unwrap_or_default()))
 }
 
-/// The class and the number of the links of GPUs between two vertices, directly or by a switch; the number
-/// is `None` if it is not known. `None` if there are no such links.
+/// The class and the number of the links of GPUs between two vertices, directly or by a switch; the
+/// number is `None` if it is not known. `None` if there are no such links.
 #[must_use]
 pub fn links_of_gpus(
     links: &Links<'_>,

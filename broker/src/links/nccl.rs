@@ -37,11 +37,11 @@ pub type GuestBusIds = BTreeMap<String, String>;
 /// GPUs as a vertex ([`SwitchModel::Separate`](topobroker_reader::links::SwitchModel::Separate)).
 ///
 /// NCCL finds out itself which GPUs and NICs there are. So the file has the tree of NUMA nodes, PCI
-/// switches and devices, and the links between GPUs, if hwloc reports how many there are. Devices of
-/// unknown location are placed below the first NUMA node that has any.
+/// switches and devices, and the links between GPUs, if hwloc reports how many there are. Devices
+/// of unknown location are placed below the first NUMA node that has any.
 ///
-/// The file is for a virtual machine if `guest` has bus ids: it has the devices that are named, by the
-/// bus ids of the guest, and switches between GPUs as those that the guest does not see.
+/// The file is for a virtual machine if `guest` has bus ids: it has the devices that are named, by
+/// the bus ids of the guest, and switches between GPUs as those that the guest does not see.
 ///
 /// # Errors
 ///
@@ -199,8 +199,9 @@ impl Dialect<'_> {
         all
     }
 
-    /// The bus id that the reader of the file knows a device by; `None` if it does not see it. A guest
-    /// sees no PCI switches: theirs are in a domain that it does not have, as clouds name them.
+    /// The bus id that the reader of the file knows a device by; `None` if it does not see it. A
+    /// guest sees no PCI switches: theirs are in a domain that it does not have, as clouds name
+    /// them.
     fn bus_id(&self, object: Object<'_>) -> Option<String> {
         let pci = object.pci_attributes()?;
         let own = pci.bus_id().to_string();
@@ -258,7 +259,8 @@ impl Dialect<'_> {
 /// The PCI domain of switches that a guest does not see.
 const GUEST_DOMAIN: &str = "ffff";
 
-/// The bus id that NCCL gives a switch that a virtual machine does not see, and the class of switches.
+/// The bus id that NCCL gives a switch that a virtual machine does not see, and the class of
+/// switches.
 const HIDDEN_SWITCH: &str = "fffffff:ffff:ff";
 const SWITCH_CLASS: &str = "0x068000";
 
@@ -294,8 +296,8 @@ fn class(object: Object<'_>) -> String {
     }
 }
 
-/// The number of a GPU as NVML and ROCm SMI have it: the one in the name that they give it, otherwise its
-/// place among GPUs.
+/// The number of a GPU as NVML and ROCm SMI have it: the one in the name that they give it,
+/// otherwise its place among GPUs.
 pub(super) fn device_number(links: &Links<'_>, vertex: VertexId) -> u32 {
     let number = |object: Object<'_>| {
         let name = object.name()?.strip_prefix("nvml").or(object.name()?.strip_prefix("rsmi"))?;

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, Topology};
 
-/// The first NUMA node that a device is local to. `None` if it is below the whole machine, and so local to all of
-/// several.
+/// The first NUMA node that a device is local to. `None` if it is below the whole machine, and so
+/// local to all of several.
 pub(super) fn node_of<'a>(topology: Topology<'a>, device: Object<'a>) -> Option<Object<'a>> {
     let local = device.local_nodeset();
     if local.weight() != Some(1) && device.non_io_ancestor() == topology.root() {
@@ -59,8 +59,8 @@ pub(super) fn cpu_attributes(
     }
 }
 
-/// The family of a processor as NCCL and RCCL compute it from CPUID: they shift the extended family by
-/// four bits before they add it, so that 25, which is 15 + 10, is 15 + 160.
+/// The family of a processor as NCCL and RCCL compute it from CPUID: they shift the extended family
+/// by four bits before they add it, so that 25, which is 15 + 10, is 15 + 160.
 fn nccl_family(family: &str) -> Cow<'_, str> {
     const MOST: u32 = 15;
     match family.parse::<u32>() {

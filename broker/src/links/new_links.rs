@@ -65,8 +65,8 @@ pub(super) struct NewLinks<'k, 't> {
 }
 
 impl<'t> NewLinks<'_, 't> {
-    /// Adds a link, unless it is there from its other end: files and tables have each twice. `each` is the bandwidth of
-    /// one, where the class does not say it.
+    /// Adds a link, unless it is there from its other end: files and tables have each twice. `each`
+    /// is the bandwidth of one, where the class does not say it.
     pub(super) fn link(
         &mut self,
         one: VertexId,

@@ -17,8 +17,8 @@ const GENERATIONS: [(&str, f32); 6] = [
 const WIDTHS: [u16; 5] = [1, 2, 4, 8, 16];
 
 /// The speed and the number of lanes of the link of a PCI device or of the upstream side of a
-/// bridge: the greatest ones of both ends, if the publisher found them out, otherwise those that give
-/// the speed that hwloc reports. `None` if neither is known.
+/// bridge: the greatest ones of both ends, if the publisher found them out, otherwise those that
+/// give the speed that hwloc reports. `None` if neither is known.
 pub(super) fn pci_speed(object: Object<'_>) -> Option<(&'static str, u16)> {
     let port = object.parent().filter(|it| it.object_type() == ObjectType::Bridge);
     let ends = [greatest(object), port.and_then(greatest)];

@@ -1,5 +1,5 @@
-//! The PCI tree of a virtual machine as a file of NCCL has it. Clouds hide switches and NUMA nodes from
-//! their guests, and give them such files.
+//! The PCI tree of a virtual machine as a file of NCCL has it. Clouds hide switches and NUMA nodes
+//! from their guests, and give them such files.
 
 use super::nccl_read::{NcclDevice, NcclFile, NcclReadError};
 use crate::description::{Filters, filter};
@@ -39,10 +39,11 @@ pub enum PciTreeError {
 /// The fact of a device or switch that is where a file says, and not where hwloc found it.
 const DECLARED: (&str, &str) = ("Locality", "declared");
 
-/// A topology with its PCI devices below the NUMA nodes and switches that a file of NCCL says. The file
-/// has each GPU and NIC by its bus id in this machine; devices that it does not have, and those of
-/// numaid -1, stay where they are. What is moved has the fact `Locality=declared`. The lines that are returned name the
-/// devices of the file that the topology lacks, which NCCL does not use.
+/// A topology with its PCI devices below the NUMA nodes and switches that a file of NCCL says. The
+/// file has each GPU and NIC by its bus id in this machine; devices that it does not have, and
+/// those of numaid -1, stay where they are. What is moved has the fact `Locality=declared`. The
+/// lines that are returned name the devices of the file that the topology lacks, which NCCL does
+/// not use.
 ///
 /// # Errors
 ///
@@ -82,8 +83,8 @@ pub fn with_pci_tree(
 
 struct Tree {
     description: Description,
-    /// Places of the bridges that are added: for each NUMA node its host bridge, and for each switch
-    /// of the file the switch.
+    /// Places of the bridges that are added: for each NUMA node its host bridge, and for each
+    /// switch of the file the switch.
     bridges: HashMap<(i64, Option<usize>), usize>,
     known: HashSet<u64>,
     next_gp_index: u64,

@@ -1,4 +1,5 @@
-//! Links of GPUs as the table of `nvidia-smi topo -m` has them, which people attach, and the own table.
+//! Links of GPUs as the table of `nvidia-smi topo -m` has them, which people attach, and the own
+//! table.
 
 use super::nccl::device_number;
 use super::new_links::{DeclarationError, NewLinks};
@@ -12,7 +13,8 @@ pub(super) fn is_table(text: &str) -> bool {
     head(text).is_some()
 }
 
-/// The line with the names of the columns, by its number from 1, and the names of the devices in it.
+/// The line with the names of the columns, by its number from 1, and the names of the devices in
+/// it.
 fn head(text: &str) -> Option<(usize, Vec<String>)> {
     let mut lines = (1..).zip(text.lines()).map(|(number, line)| (number, cells(line)));
     lines.find_map(|(number, cells)| {
@@ -23,7 +25,8 @@ fn head(text: &str) -> Option<(usize, Vec<String>)> {
     })
 }
 
-/// The cells of a line: between tabs, or where it was pasted without them, between two blanks or more.
+/// The cells of a line: between tabs, or where it was pasted without them, between two blanks or
+/// more.
 fn cells(line: &str) -> Vec<String> {
     let plain = without_escapes(line);
     let cells: Vec<&str> = match plain.contains('\t') {
@@ -110,7 +113,8 @@ impl NewLinks<'_, '_> {
         Ok(())
     }
 
-    /// The device of a name: `GPU1` is the second as `nvidia-smi` numbers them. `None` for a NIC of the table.
+    /// The device of a name: `GPU1` is the second as `nvidia-smi` numbers them. `None` for a NIC of
+    /// the table.
     fn end(&mut self, name: &str) -> Result<Option<VertexId>, DeclarationError> {
         if let Some(known) = self.known.find(name) {
             let vertex = self.known.vertex(known).filter(|it| it.kind == VertexKind::Gpu).cloned();

@@ -1,4 +1,5 @@
-//! Facts of devices: what Linux says of ports, network interfaces and PCI links, and drivers of GPUs.
+//! Facts of devices: what Linux says of ports, network interfaces and PCI links, and drivers of
+//! GPUs.
 
 use super::nvml;
 use super::root::Root;
@@ -16,8 +17,8 @@ use topobroker_reader::devices::{NUMA_NODE, PHYSICAL_FUNCTION};
 const OF_DRIVER: [&str; 5] =
     ["NVMLNumber", "NVIDIAMinor", "NVIDIAUUID", "NVLinkDomain", "MIGInstances"];
 
-/// The facts that change while a node runs: of ports (as Port1State), of network interfaces and of GPUs. All others
-/// stay as they are until devices do.
+/// The facts that change while a node runs: of ports (as Port1State), of network interfaces and of
+/// GPUs. All others stay as they are until devices do.
 pub const CHANGING: [&str; 13] = [
     "PortState",
     "PortPhysicalState",
@@ -67,14 +68,14 @@ pub fn add_facts(objects: &mut [Object], root: &Root) {
     objects.iter_mut().zip(found).for_each(|(object, found)| object.facts = found);
 }
 
-/// Replaces the facts of devices that change ([`CHANGING`]) by those that a file system has of them now. No driver is
-/// asked: what it said of GPUs stays.
+/// Replaces the facts of devices that change ([`CHANGING`]) by those that a file system has of them
+/// now. No driver is asked: what it said of GPUs stays.
 pub fn refresh_facts(objects: &mut [Object], root: &Root) {
     refresh(objects, root, &[], &|name| is_changing(name) && !OF_DRIVER.contains(&name));
 }
 
-/// A topology with the facts that a file system has of its devices now, as an archive in which objects have the same
-/// numbers; `None` if nothing has changed.
+/// A topology with the facts that a file system has of its devices now, as an archive in which
+/// objects have the same numbers; `None` if nothing has changed.
 ///
 /// # Errors
 ///
@@ -107,8 +108,8 @@ pub fn sorted_facts(objects: &[Object]) -> Vec<Vec<(String, String)>> {
     objects.iter().map(of).collect()
 }
 
-/// Whether a network interface, or the port of an OpenFabrics device, is seen here: that of the same PCI device. True of
-/// all other objects.
+/// Whether a network interface, or the port of an OpenFabrics device, is seen here: that of the
+/// same PCI device. True of all other objects.
 fn is_here(objects: &[Object], place: usize, root: &Root) -> bool {
     let Some(object) = objects.get(place) else { return false };
     let class = match &object.attributes {
@@ -130,8 +131,8 @@ fn is_here(objects: &[Object], place: usize, root: &Root) -> bool {
     }
 }
 
-/// Replaces the facts of GPUs that change by what drivers of this node say now. To ask a driver takes a second if
-/// the GPUs are idle.
+/// Replaces the facts of GPUs that change by what drivers of this node say now. To ask a driver
+/// takes a second if the GPUs are idle.
 pub fn refresh_driver_facts(objects: &mut [Object], root: &Root) {
     let gpus = if root.is_of_this_node() { gpus(objects) } else { Vec::new() };
     if !gpus.is_empty() {
@@ -181,8 +182,8 @@ fn facts(
     objects.iter().enumerate().map(of_object).collect()
 }
 
-/// The places of the PCI devices that hwloc puts below the machine, although it has several NUMA nodes:
-/// those of a node without PUs, and those of which the node is not known.
+/// The places of the PCI devices that hwloc puts below the machine, although it has several NUMA
+/// nodes: those of a node without PUs, and those of which the node is not known.
 fn devices_of_the_machine(objects: &[Object]) -> BTreeSet<usize> {
     let nodes = objects.iter().filter(|it| it.object_type == ObjectType::NUMANode);
     if nodes.count() < 2 {

@@ -4,8 +4,9 @@ use std::io;
 use std::path::Path;
 use topobroker_process::{FilePath, file_within};
 
-/// The text of a file of `/proc`. A process may be called anything, and the kernel cuts long names in the middle of a
-/// letter: bytes that are not UTF-8 become replacement characters, and all else can be read.
+/// The text of a file of `/proc`. A process may be called anything, and the kernel cuts long names
+/// in the middle of a letter: bytes that are not UTF-8 become replacement characters, and all else
+/// can be read.
 ///
 /// ```
 /// let status = topobroker::linux::kernel_text("/proc/self/status")?;

@@ -1,5 +1,5 @@
-//! What NVIDIA's driver says of the GPUs of this node by its library NVML. hwloc knows a part of it,
-//! if it was built with NVML, and most are not.
+//! What NVIDIA's driver says of the GPUs of this node by its library NVML. hwloc knows a part of
+//! it, if it was built with NVML, and most are not.
 
 use nvml_wrapper_sys::bindings::{
     NVML_DEVICE_MIG_ENABLE, NVML_DEVICE_UUID_BUFFER_SIZE, NVML_GPU_FABRIC_STATE_COMPLETED, NvmlLib,
@@ -41,8 +41,8 @@ struct Driver(NvmlLib);
 macro_rules! call {
     ($driver:expr, $function:ident($($argument:expr),*)) => {
         $driver.0.$function.as_ref().ok().and_then(|function| {
-            // SAFETY: NVML is started, and the arguments are the function's: handles that NVML made,
-            // and memory for as much as it stores.
+            // SAFETY: NVML is started, and the arguments are the function's: handles that NVML
+            // made, and memory for as much as it stores.
             is_done(unsafe { function($($argument),*) })
         })
     };

@@ -20,8 +20,8 @@ impl Routes {
         Self(table.lines().skip(1).filter_map(subnet).collect())
     }
 
-    /// The subnets of an interface and of those above it, with commas between them. `None` if there are
-    /// none.
+    /// The subnets of an interface and of those above it, with commas between them. `None` if there
+    /// are none.
     pub(super) fn subnets(&self, name: &str, root: &Root) -> Option<String> {
         let mut names = vec![name.to_owned()];
         let mut next = 0;
@@ -38,8 +38,8 @@ impl Routes {
     }
 }
 
-/// The interface and the subnet of a line of the table, unless it goes over a gateway, is of one host, or
-/// of addresses that hosts give themselves.
+/// The interface and the subnet of a line of the table, unless it goes over a gateway, is of one
+/// host, or of addresses that hosts give themselves.
 fn subnet(line: &str) -> Option<(String, String)> {
     let words: Vec<&str> = line.split_whitespace().collect();
     let address = |place: usize| {

@@ -85,7 +85,8 @@ impl Location {
         Ok(Self { text: text.to_owned(), combine, place })
     }
 
-    /// Reads a location, or the name alone of an OS device, or a PCI bus id: `mlx5_0`, `0000:03:00.0`.
+    /// Reads a location, or the name alone of an OS device, or a PCI bus id: `mlx5_0`,
+    /// `0000:03:00.0`.
     ///
     /// # Errors
     ///
@@ -132,8 +133,8 @@ impl Location {
         }
     }
 
-    /// Whether the location is a set that says itself that it is of NUMA nodes: `nodeset=0x3`, which
-    /// hwloc has from 2.10 on.
+    /// Whether the location is a set that says itself that it is of NUMA nodes: `nodeset=0x3`,
+    /// which hwloc has from 2.10 on.
     #[must_use]
     pub fn is_set_of_nodes(&self) -> bool {
         matches!(self.place, Which::Set { is_of_nodes: true, .. })

@@ -69,8 +69,8 @@ impl NicFilter {
         Self { first, ..self }
     }
 
-    /// Gives ranks the NIC on the rail that their NIC has on other nodes: `instead` has the names of
-    /// NICs, each with that of the NIC on its rail here.
+    /// Gives ranks the NIC on the rail that their NIC has on other nodes: `instead` has the names
+    /// of NICs, each with that of the NIC on its rail here.
     #[must_use]
     pub fn on_rails(self, instead: BTreeMap<String, String>) -> Self {
         Self { instead, ..self }

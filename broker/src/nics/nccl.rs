@@ -10,7 +10,8 @@ pub(super) fn chosen<'a>(
     nics: &[Object<'a>],
     ranks: &[NicRank<'a>],
 ) -> Vec<Option<Object<'a>>> {
-    // CUDA's numbers, in the order of bus ids; of the GPUs that ranks have, all are in one communicator.
+    // CUDA's numbers, in the order of bus ids; of the GPUs that ranks have, all are in one
+    // communicator.
     let mut gpus: Vec<Object<'a>> = topology.gpus().collect();
     gpus.sort_by_key(|gpu| gpu.bus_id());
     let has_rank = |gpu: &Object<'a>| ranks.iter().any(|rank| rank.gpu == Some(*gpu));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use topobroker_reader::cluster::{Cluster, ClusterOpenError};
 use topobroker_reader::devices::{NetworkId, NicChoice};
 
-/// The number of nodes of a cluster that have a NIC in each network. A node that is not in a network
-/// cannot be reached by it.
+/// The number of nodes of a cluster that have a NIC in each network. A node that is not in a
+/// network cannot be reached by it.
 ///
 /// # Errors
 ///

@@ -8,21 +8,21 @@ use topobroker_reader::{Object, Topology};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Rule {
-    /// Open MPI 5.0.11 over libfabric: of the NICs at PMIx's least distance, that of the rank's place
-    /// among the ranks of its package; if it is not bound, that of its local rank. Counterpart:
-    /// `opal_common_ofi_select_provider`.
+    /// Open MPI 5.0.11 over libfabric: of the NICs at PMIx's least distance, that of the rank's
+    /// place among the ranks of its package; if it is not bound, that of its local rank.
+    /// Counterpart: `opal_common_ofi_select_provider`.
     OpenMpi,
-    /// MPICH up to 5.0 over libfabric: of the NICs whose PUs have all of the rank's, or the reverse,
-    /// that of its local rank. The exception for Intel processors in four clusters with Slingshot is
-    /// left out. Counterpart: `MPIDI_OFI_fill_prov_use`.
+    /// MPICH up to 5.0 over libfabric: of the NICs whose PUs have all of the rank's, or the
+    /// reverse, that of its local rank. The exception for Intel processors in four clusters with
+    /// Slingshot is left out. Counterpart: `MPIDI_OFI_fill_prov_use`.
     Mpich,
-    /// NCCL: of the NICs of the highest bandwidth from the rank's GPU, then of the shortest path, that
-    /// of the number of the GPU with its bits reversed. Counterpart: `ncclTopoGetLocalNet`.
+    /// NCCL: of the NICs of the highest bandwidth from the rank's GPU, then of the shortest path,
+    /// that of the number of the GPU with its bits reversed. Counterpart: `ncclTopoGetLocalNet`.
     Nccl,
 }
 
-/// The NIC that a library chooses for each rank; `None` if it chooses none. `nics` are those that it
-/// finds, and objects of `topology`.
+/// The NIC that a library chooses for each rank; `None` if it chooses none. `nics` are those that
+/// it finds, and objects of `topology`.
 ///
 /// ```
 /// use topobroker::nics::{NicRank, Rule, chosen};

@@ -1,5 +1,5 @@
-//! What an administrator says about the NICs that jobs use, once for a node: it is published with the
-//! topology.
+//! What an administrator says about the NICs that jobs use, once for a node: it is published with
+//! the topology.
 
 use super::filter::{NETWORK, NIC, NO_NIC, NicFilter};
 use topobroker_layout::description::Description;

@@ -17,8 +17,9 @@ use topobroker_reader::ballot::{ballot, ballot_prefix, keys_in_ballot, open_ball
 
 /// The turn of this process: no other process has the turn until this is dropped.
 ///
-/// The lock belongs to the open file. So it stays if this process closes the ballot that it has opened
-/// elsewhere, and it is given back explicitly, because forked children have the open file too.
+/// The lock belongs to the open file. So it stays if this process closes the ballot that it has
+/// opened elsewhere, and it is given back explicitly, because forked children have the open file
+/// too.
 pub(super) struct Election {
     file: File,
     path: PathBuf,
@@ -63,14 +64,14 @@ impl Election {
         is_usable(&published).then_some(keys)
     }
 
-    /// Removes the ballots of earlier winners whose segments may not be adopted any more: then whoever publishes
-    /// removes the segments.
+    /// Removes the ballots of earlier winners whose segments may not be adopted any more: then
+    /// whoever publishes removes the segments.
     pub(super) fn close_others(&self) {
         close_others(Some(&self.path));
     }
 
-    /// Gives other processes the keys of this process's segment, until this process ends and [`kept`]
-    /// is over.
+    /// Gives other processes the keys of this process's segment, until this process ends and
+    /// [`kept`] is over.
     pub(super) fn win(&self, keys: &Keys) {
         let mut file = &self.file;
         let written = file

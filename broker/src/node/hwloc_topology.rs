@@ -64,7 +64,7 @@ fn adopt(keys: &Keys) -> Option<AdoptedHwloc> {
     }
     let (address, size) =
         (usize::try_from(keys.address()).ok()?, usize::try_from(keys.size()).ok()?);
-    // SAFETY: `open_trusted` has checked that root or this user owns the file and that no other user may
-    // write it, so this process trusts all who can change it.
+    // SAFETY: `open_trusted` has checked that root or this user owns the file and that no other
+    // user may write it, so this process trusts all who can change it.
     unsafe { adopt_shmem(&file, address, size) }.ok()
 }

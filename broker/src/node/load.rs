@@ -1,5 +1,5 @@
-//! Loads the topology of a process: from a published segment, otherwise from XML, otherwise by discovery,
-//! which one process does for all.
+//! Loads the topology of a process: from a published segment, otherwise from XML, otherwise by
+//! discovery, which one process does for all.
 
 use super::election::{Election, close_all};
 use super::status::{self, PublisherState};
@@ -41,9 +41,9 @@ const PMIX_XML: &str = "pmix.hwlocxml2";
 /// If several processes come to discovery at once, one discovers and publishes, and the others
 /// adopt its segment. They share if they have the same user, cgroup, pid namespace and hwloc
 /// settings in the environment, and if these settings do not make hwloc load something other than
-/// this machine. The segment stays for ten seconds (`TOPOBROKER_LOAD_KEEPS` has another number), and as
-/// long as the process that published it runs. What others have left is removed by the next one that
-/// publishes.
+/// this machine. The segment stays for ten seconds (`TOPOBROKER_LOAD_KEEPS` has another number),
+/// and as long as the process that published it runs. What others have left is removed by the next
+/// one that publishes.
 ///
 /// ```
 /// let topology = topobroker::node::load()?.topology();
@@ -76,9 +76,9 @@ pub fn load() -> Result<&'static Adopted, LoadError> {
 }
 
 /// The keys of a topology for another process, which is to adopt it: of what is published to this
-/// process, otherwise of what the first of many processes discovers. PMIx is not asked for XML, and there
-/// must be room for a segment. It stays as long as the process `owner` runs, for which [`release`] is
-/// called at its end.
+/// process, otherwise of what the first of many processes discovers. PMIx is not asked for XML, and
+/// there must be room for a segment. It stays as long as the process `owner` runs, for which
+/// [`release`] is called at its end.
 ///
 /// # Errors
 ///
@@ -99,9 +99,9 @@ pub fn keys_for(owner: u32) -> Result<Keys, LoadError> {
     Ok(keys)
 }
 
-/// Removes a segment that [`keys_for`] has published for the process `owner`, and leaves those of other
-/// processes that run. One that is so young that others may still look for it is removed by the next
-/// process that loads.
+/// Removes a segment that [`keys_for`] has published for the process `owner`, and leaves those of
+/// other processes that run. One that is so young that others may still look for it is removed by
+/// the next process that loads.
 pub fn release(file: &Path, owner: u32) {
     let Ok(published) = status::read(file) else { return };
     let header = published.header.as_ref().ok();
@@ -122,8 +122,8 @@ enum Shared {
     Published(Keys),
     /// This process has adopted the segment of another one.
     Adopted(&'static Adopted),
-    /// Nobody else may have this one: there can be no election or no segment, or the environment has
-    /// hwloc load something other than this machine.
+    /// Nobody else may have this one: there can be no election or no segment, or the environment
+    /// has hwloc load something other than this machine.
     Own(Box<Description>, Source),
 }
 

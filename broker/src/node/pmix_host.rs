@@ -1,5 +1,5 @@
-//! For PMIx servers: the keys of a published segment, and what a rank learns about its PUs, as arrays of
-//! `pmix_info_t`.
+//! For PMIx servers: the keys of a published segment, and what a rank learns about its PUs, as
+//! arrays of `pmix_info_t`.
 //!
 //! libpmix is not linked. A call finds it in the process, or loads it.
 

@@ -5,8 +5,8 @@ use super::objects::{has_cores, objects};
 use super::policy::{BindTo, DeviceMap, MapBy, Policy, Resource};
 use topobroker_reader::{Object, ObjectType, Topology};
 
-/// What the slots of a node are, and how many it has: its cores; its PUs, if ranks are mapped by or bound
-/// to PUs, or if there are no cores.
+/// What the slots of a node are, and how many it has: its cores; its PUs, if ranks are mapped by or
+/// bound to PUs, or if there are no cores.
 #[must_use]
 pub fn slots(topology: Topology<'_>, policy: &Policy) -> (&'static str, usize) {
     let by_threads = policy.map == MapBy::Object(ObjectType::PU)

@@ -1,5 +1,5 @@
-//! Places the ranks of a job as PRRTE or `mpirun` of Open MPI 4 maps, binds and numbers them, and reports
-//! bindings as launchers do.
+//! Places the ranks of a job as PRRTE or `mpirun` of Open MPI 4 maps, binds and numbers them, and
+//! reports bindings as launchers do.
 
 mod counts;
 mod devices;

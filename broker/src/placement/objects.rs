@@ -2,8 +2,9 @@
 
 use topobroker_reader::{Object, ObjectType, Topology};
 
-/// Objects of a type that have PUs; the root if there are none. NUMA nodes are those whose memory is
-/// the default of their PUs, as in PRRTE and Open MPI 5: not high-bandwidth memory of the same PUs.
+/// Objects of a type that have PUs; the root if there are none. NUMA nodes are those whose memory
+/// is the default of their PUs, as in PRRTE and Open MPI 5: not high-bandwidth memory of the same
+/// PUs.
 pub(super) fn objects(topology: Topology<'_>, kind: ObjectType) -> Vec<Object<'_>> {
     let all: Vec<Object<'_>> = match kind {
         ObjectType::NUMANode => topology.default_numa_nodes().collect(),

@@ -26,8 +26,8 @@ const MAP_EXPECTED: &str = "slot, node, cpu-list, hwthread, core, l1cache, l2cac
 const BIND_EXPECTED: &str = "none, hwthread, core, l1cache, l2cache, l3cache, numa, package or gpu; append :overload-allowed to let ranks share CPUs";
 
 impl Policy {
-    /// Reads a mapping and a binding. Without a binding, ranks of a CPU list are bound to cores, and other ranks
-    /// as [`BindTo::Usual`] says.
+    /// Reads a mapping and a binding. Without a binding, ranks of a CPU list are bound to cores,
+    /// and other ranks as [`BindTo::Usual`] says.
     ///
     /// ```
     /// use topobroker::placement::{BindTo, MapBy, Policy, Resource};
@@ -179,7 +179,8 @@ fn resource(
     }
 }
 
-/// The words between colons. Those of a PCI bus id, such as `device=0000:23:00.0`, separate nothing.
+/// The words between colons. Those of a PCI bus id, such as `device=0000:23:00.0`, separate
+/// nothing.
 fn words(map_by: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(map_by);
     std::iter::from_fn(move || {

@@ -8,8 +8,8 @@ use topobroker_reader::ObjectType;
 pub struct Policy {
     /// How ranks are mapped.
     pub map: MapBy,
-    /// How ranks are numbered; `None` for the default of PRRTE: one object after the other, if ranks are mapped by
-    /// objects, otherwise in the order in which they are mapped.
+    /// How ranks are numbered; `None` for the default of PRRTE: one object after the other, if
+    /// ranks are mapped by objects, otherwise in the order in which they are mapped.
     pub rank: Option<RankBy>,
     /// What ranks are bound to.
     pub bind: BindTo,
@@ -21,8 +21,8 @@ pub struct Policy {
     pub span: bool,
     /// Whether more ranks may be bound to an object than it has cores or PUs.
     pub overload: bool,
-    /// Whether there may be more ranks than cores: `OVERSUBSCRIBE`. They are not bound then, unless a binding is
-    /// asked for.
+    /// Whether there may be more ranks than cores: `OVERSUBSCRIBE`. They are not bound then, unless
+    /// a binding is asked for.
     pub oversubscribe: bool,
     /// Whose rules are followed.
     pub rules: Rules,
@@ -77,9 +77,11 @@ pub struct DeviceMap {
     pub devices: Devices,
     /// Whether there may be more ranks than devices: `SHARED`.
     pub shared: bool,
-    /// Whether ranks may be bound to more than what is near their devices: `gpu` alone, PRRTE refuses it.
+    /// Whether ranks may be bound to more than what is near their devices: `gpu` alone, PRRTE
+    /// refuses it.
     pub is_wide: bool,
-    /// The type of the objects whose devices are taken in turn: `interleave=numa`; packages by default.
+    /// The type of the objects whose devices are taken in turn: `interleave=numa`; packages by
+    /// default.
     pub interleave: Option<ObjectType>,
     /// How many devices each rank has: `NDEV=2`.
     pub each: usize,
@@ -157,8 +159,8 @@ impl Policy {
         matches!(self.map, MapBy::Device(_) | MapBy::Ppr(_, Resource::Device(_)))
     }
 
-    /// What PRRTE binds so many ranks to, if no binding is asked for: ranks that are mapped by objects to these,
-    /// up to two others to cores, and more to NUMA nodes.
+    /// What PRRTE binds so many ranks to, if no binding is asked for: ranks that are mapped by
+    /// objects to these, up to two others to cores, and more to NUMA nodes.
     pub(super) fn binding_of_prrte(&self, ranks: usize) -> BindTo {
         let cpu = if self.threads { ObjectType::PU } else { ObjectType::Core };
         match (&self.map, self.bind) {

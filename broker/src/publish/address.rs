@@ -61,8 +61,8 @@ pub(super) fn at(part: u64) -> u64 {
 
 /// The first address that is too high for any process of this machine.
 ///
-/// It is 2^47 on x86-64, and elsewhere what this kernel has: arm64 has kernels of 39 to 48 bits, riscv64
-/// of 38 to 47. The stack is at the upper end of it.
+/// It is 2^47 on x86-64, and elsewhere what this kernel has: arm64 has kernels of 39 to 48 bits,
+/// riscv64 of 38 to 47. The stack is at the upper end of it.
 fn limit() -> u64 {
     if cfg!(target_arch = "x86_64") {
         return 1 << 47;
@@ -71,9 +71,9 @@ fn limit() -> u64 {
     of_stack.next_power_of_two()
 }
 
-// Parts that are free in native programs and under valgrind, on x86-64 under the sanitizers too. Programs
-// begin at two thirds of all on most processors, which is just above part 0x555. No part is in the middle
-// of the largest hole, because PMIx puts its own segments there.
+// Parts that are free in native programs and under valgrind, on x86-64 under the sanitizers too.
+// Programs begin at two thirds of all on most processors, which is just above part 0x555. No part
+// is in the middle of the largest hole, because PMIx puts its own segments there.
 
 /// Parts for topobroker's segments.
 const OF_SEGMENTS: [u64; 3] = [0x550, 0x551, 0x7a0];

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 /// A file to remove at exit, and the function that removes it.
 struct Left {
-    /// The process that removes the file. A forked child inherits the list, but does not own its files.
+    /// The process that removes the file. A forked child inherits the list, but does not own its
+    /// files.
     owner: u32,
     file: PathBuf,
     remove: fn(&Path),

@@ -54,8 +54,8 @@ impl Published {
         names_of_jobs(&self.named_file())
     }
 
-    /// The files next to it: hwloc's segment and XML for unmodified programs, the slots of the hwloc
-    /// guard, and declared links.
+    /// The files next to it: hwloc's segment and XML for unmodified programs, the slots of the
+    /// hwloc guard, and declared links.
     #[must_use]
     pub fn other_files(&self) -> Vec<PathBuf> {
         other_files(&self.named_file())
@@ -125,8 +125,8 @@ const ABANDONED: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 ///
-/// If the file cannot be opened or is not a regular file. A bad header is not an error here. Who maps
-/// it is not looked for.
+/// If the file cannot be opened or is not a regular file. A bad header is not an error here. Who
+/// maps it is not looked for.
 pub fn read(file: &Path) -> io::Result<Published> {
     read_opened(file, OFlags::NOFOLLOW, Vec::new())
 }

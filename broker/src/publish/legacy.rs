@@ -1,5 +1,5 @@
-//! The legacy lane: hwloc's own segment and XML next to a segment, for programs that know only hwloc
-//! or PMIx.
+//! The legacy lane: hwloc's own segment and XML next to a segment, for programs that know only
+//! hwloc or PMIx.
 
 use super::address::{self, OF_HWLOC_SEGMENTS};
 use super::error::{LegacyError, PublishError};
@@ -44,8 +44,8 @@ const IMPORT_SUPPORT: u64 = 8;
 /// and 1, in files next to a segment or job. Removing the segment or job removes them too.
 ///
 /// The hwloc segment has the objects that PMIx servers share: hwloc's default types and important
-/// I/O devices. If the topology is of this machine, the segment says so, and processes that adopt the
-/// segment can bind.
+/// I/O devices. If the topology is of this machine, the segment says so, and processes that adopt
+/// the segment can bind.
 ///
 /// # Errors
 ///

@@ -65,8 +65,9 @@ enum Placed {
     },
 }
 
-/// Publishes a description. Before that it removes from shared memory, and from the folder that it publishes in, what
-/// publishers and launchers of this user have left that were killed: see [`sweep`].
+/// Publishes a description. Before that it removes from shared memory, and from the folder that it
+/// publishes in, what publishers and launchers of this user have left that were killed: see
+/// [`sweep`].
 ///
 /// ```
 /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
@@ -87,7 +88,8 @@ pub fn publish(
     options: &PublishOptions,
 ) -> Result<Publication, PublishError> {
     let archive = encode::to_bytes(description)?;
-    // An archive that readers would refuse is not published. They do not check again what is checked here.
+    // An archive that readers would refuse is not published. They do not check again what is
+    // checked here.
     topobroker_layout::open_archive(&archive)?;
     let header = new_header(options, segment_len(archive.len()) as u64)?;
     let header = Header { certificate: RULES, ..header };
@@ -227,8 +229,8 @@ impl Publication {
         self.place()
     }
 
-    /// The path that jobs and files for hwloc are next to. A memfd has such a path, but no file with
-    /// it.
+    /// The path that jobs and files for hwloc are next to. A memfd has such a path, but no file
+    /// with it.
     pub fn place(&self) -> PathBuf {
         match &self.placed {
             Placed::File(path) => path.clone(),
@@ -239,8 +241,8 @@ impl Publication {
 
 impl Drop for Publication {
     fn drop(&mut self) {
-        // A forked child removes nothing. An error cannot be reported here; whoever publishes next removes
-        // what stays.
+        // A forked child removes nothing. An error cannot be reported here; whoever publishes next
+        // removes what stays.
         if !self.keep && self.owner == std::process::id() {
             forget(&self.place());
             let _ = remove(&self.place());

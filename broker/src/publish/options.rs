@@ -32,8 +32,8 @@ pub struct PublishOptions {
     pub private: bool,
     /// Keep the segment until it is unpublished, and not only as long as this process lives.
     pub keep: bool,
-    /// The process that the header names as the publisher, with which the segment becomes stale; `None`
-    /// for this one. Whoever publishes removes it all the same when it is dropped.
+    /// The process that the header names as the publisher, with which the segment becomes stale;
+    /// `None` for this one. Whoever publishes removes it all the same when it is dropped.
     pub publisher: Option<u32>,
     /// Whose resources the topology describes.
     pub scope: Scope,
@@ -48,7 +48,8 @@ pub struct PublishOptions {
     pub guard: bool,
     /// Loads that the slots are for, besides the usual ones: see [`super::slots::USUAL_KEYS`].
     pub load_keys: Vec<LoadKey>,
-    /// File names of libraries and programs whose loads are served, besides those that were tried: see
-    /// [`super::slots::TRIED_CALLERS`]. `libfoo.so.2` covers `libfoo.so.2.1`, and `*` every caller.
+    /// File names of libraries and programs whose loads are served, besides those that were tried:
+    /// see [`super::slots::TRIED_CALLERS`]. `libfoo.so.2` covers `libfoo.so.2.1`, and `*` every
+    /// caller.
     pub guard_callers: Vec<String>,
 }

@@ -32,9 +32,9 @@ pub(super) fn process(pid: u32) -> Result<Publisher, PublishError> {
     Ok(Publisher { pid, start: start.map_err(unknown)? })
 }
 
-/// Start of a process in clock ticks since boot; the value is the same in every time namespace. `None` if it is
-/// a zombie: it is gone, although its parent has not waited for it yet. (One with threads is not: only its main
-/// thread has ended.)
+/// Start of a process in clock ticks since boot; the value is the same in every time namespace.
+/// `None` if it is a zombie: it is gone, although its parent has not waited for it yet. (One with
+/// threads is not: only its main thread has ended.)
 fn start_of(pid: u32) -> io::Result<Option<u64>> {
     let stat = kernel_text(format!("/proc/{pid}/stat"))?;
     // The name in parentheses may contain any character; the fields after it do not.
@@ -160,8 +160,8 @@ pub fn state_of(header: Option<&Header>) -> PublisherState {
     if is_alive { PublisherState::Alive } else { PublisherState::Gone }
 }
 
-/// Whether `/proc` has the numbers of this process's own pid namespace. After `unshare --pid` without a new `/proc` it
-/// has those of the namespace outside.
+/// Whether `/proc` has the numbers of this process's own pid namespace. After `unshare --pid`
+/// without a new `/proc` it has those of the namespace outside.
 fn is_own_proc() -> bool {
     let own = std::fs::read_link("/proc/self").ok();
     own.is_some_and(|own| own.to_str() == Some(&std::process::id().to_string()))

@@ -23,12 +23,12 @@ pub enum Whose {
     Everybody,
 }
 
-/// Removes from a folder segments whose publisher is gone, jobs whose launcher is gone, and their files for hwloc. A
-/// segment stays if the keys of the folder name it, or a ballot that is in use, or if the launcher of a job over it may
-/// still run.
+/// Removes from a folder segments whose publisher is gone, jobs whose launcher is gone, and their
+/// files for hwloc. A segment stays if the keys of the folder name it, or a ballot that is in use,
+/// or if the launcher of a job over it may still run.
 ///
-/// It looks at the names in the folder, and opens only files of topobroker. Errors are not reported: whoever
-/// sweeps next tries again.
+/// It looks at the names in the folder, and opens only files of topobroker. Errors are not
+/// reported: whoever sweeps next tries again.
 pub fn sweep(folder: &Path, whose: Whose) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -43,7 +43,8 @@ pub fn sweep(folder: &Path, whose: Whose) {
         if let Ok(found) = read(&folder.join(name))
             && sweeping.is_left(name, &found)
         {
-            // The files for hwloc go first: if this process is killed now, the next sweep finds the rest.
+            // The files for hwloc go first: if this process is killed now, the next sweep finds the
+            // rest.
             if is_own_name(&found, name) {
                 sweeping.remove_with(name, found.owner);
             }
@@ -58,8 +59,9 @@ pub(crate) const DAEMON_LOCK: &str = "lock";
 /// Environment variable with the seconds that the segment of a winner stays after it was published.
 const KEEPS: &str = "TOPOBROKER_LOAD_KEEPS";
 
-/// How long what a process has discovered for all stays after it was published, although that process has ended.
-/// Processes that come one after the other would otherwise each discover the machine again.
+/// How long what a process has discovered for all stays after it was published, although that
+/// process has ended. Processes that come one after the other would otherwise each discover the
+/// machine again.
 pub(crate) fn kept() -> Duration {
     let given = std::env::var(KEEPS).ok().and_then(|seconds| seconds.parse().ok());
     Duration::from_secs(given.unwrap_or(10))
@@ -83,7 +85,8 @@ impl Sweeping<'_> {
         self.whose == Whose::Everybody || owner == self.me
     }
 
-    /// Whether a segment or job can be removed: its publisher is gone, and no process may look for it.
+    /// Whether a segment or job can be removed: its publisher is gone, and no process may look for
+    /// it.
     fn is_left(&self, name: &str, found: &Published) -> bool {
         let is_gone = || {
             found.publisher == PublisherState::Gone
@@ -104,8 +107,8 @@ impl Sweeping<'_> {
         })
     }
 
-    /// Whether a segment in memory says that it is of another boot. That cannot be: its publisher is in a container
-    /// to which the boot has another id.
+    /// Whether a segment in memory says that it is of another boot. That cannot be: its publisher
+    /// is in a container to which the boot has another id.
     fn is_of_another_boot(&self, found: &Published) -> bool {
         const TMPFS: u32 = 0x0102_1994;
         let is_other =
@@ -124,8 +127,8 @@ impl Sweeping<'_> {
         found.is_announced() || found.is_younger(time)
     }
 
-    /// Removes the jobs over a segment, and the files for hwloc of a segment or job. Those of other users stay: what
-    /// is removed may only have the name of what they belong to.
+    /// Removes the jobs over a segment, and the files for hwloc of a segment or job. Those of other
+    /// users stay: what is removed may only have the name of what they belong to.
     fn remove_with(&self, name: &str, owner: u32) {
         let is_with = |other: &&String| {
             let rest = other.strip_prefix(name);
@@ -142,7 +145,8 @@ impl Sweeping<'_> {
     }
 }
 
-/// Whether a file has its own name: a segment may have that of another one, whose jobs are not its own.
+/// Whether a file has its own name: a segment may have that of another one, whose jobs are not its
+/// own.
 fn is_own_name(found: &Published, name: &str) -> bool {
     let own = found.header.as_ref().map(|header| format!("{NAME_PREFIX}{}", header.segment_name()));
     is_job_name(name) || own.is_ok_and(|own| own == name)

@@ -1,4 +1,5 @@
-//! Compares views of what may be used with what hwloc makes of the same machine if only that is allowed.
+//! Compares views of what may be used with what hwloc makes of the same machine if only that is
+//! allowed.
 
 use crate::queries::config;
 use crate::random_cases::{Picks, picks, synthetic};
@@ -14,8 +15,8 @@ use topobroker_reader::text::xml;
 use topobroker_reader::{Archive, Set, Topology, View};
 use topobroker_samples::{loaded, machines, shared};
 
-/// The XML of a machine of which these PUs and NUMA nodes may be used. hwloc removes the others when it
-/// loads it, as it does when it discovers a machine in a cgroup.
+/// The XML of a machine of which these PUs and NUMA nodes may be used. hwloc removes the others
+/// when it loads it, as it does when it discovers a machine in a cgroup.
 fn with_allowed(topology: Topology<'_>, cpus: &Set, nodes: &Set) -> String {
     let text = xml::export(topology);
     let put = |text: String, name: &str, set: &Set| {
@@ -33,8 +34,8 @@ fn some_nodes(topology: Topology<'_>, picks: &Picks) -> Set {
     if picks.reverse || some.is_empty() { all } else { some }
 }
 
-/// hwloc remembers in the complete sets what it has removed, leaves CPU kinds of an XML file as they are,
-/// and counts the levels of groups anew. A view does not.
+/// hwloc remembers in the complete sets what it has removed, leaves CPU kinds of an XML file as
+/// they are, and counts the levels of groups anew. A view does not.
 fn without_hidden(mut machine: Description) -> Description {
     for sets in machine.objects.iter_mut().filter_map(|it| it.sets.as_mut()) {
         sets.complete_cpuset = sets.cpuset.clone();

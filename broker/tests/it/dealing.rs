@@ -1,5 +1,5 @@
-//! Compares how GPUs are dealt to ranks with a model that shares no code with it: the assignment problem between ranks and
-//! the places that GPUs have for them.
+//! Compares how GPUs are dealt to ranks with a model that shares no code with it: the assignment
+//! problem between ranks and the places that GPUs have for them.
 
 use topobroker_layout::attributes::{Attributes, Bridge, OsDeviceKind, Pci};
 use topobroker_layout::depth::Depth;
@@ -81,8 +81,8 @@ fn cost(topology: Topology<'_>, set: &Set, gpu: Object<'_>) -> i128 {
     ((path.nearness as i128) << 56) + i128::from(latency)
 }
 
-/// The least cost of all assignments in which no GPU begins its next round while another one is not full: the
-/// Hungarian method, with a row for each rank and a column for each place of a GPU.
+/// The least cost of all assignments in which no GPU begins its next round while another one is not
+/// full: the Hungarian method, with a row for each rank and a column for each place of a GPU.
 fn least_cost(costs: &[Vec<i128>], gpus: &[Object<'_>]) -> i128 {
     const ROUND: i128 = 1 << 90;
     let mut columns: Vec<(usize, i128)> = Vec::new();
@@ -137,8 +137,8 @@ fn least_cost(costs: &[Vec<i128>], gpus: &[Object<'_>]) -> i128 {
     (1..=count).filter(|column| row_of[*column] != 0).map(cost).sum()
 }
 
-/// The machine with up to eight GPUs below objects of any kind, some of them with MIG instances, and with any
-/// latencies between its NUMA nodes.
+/// The machine with up to eight GPUs below objects of any kind, some of them with MIG instances,
+/// and with any latencies between its NUMA nodes.
 fn with_gpus(machine: &Description, random: &mut fastrand::Rng) -> Description {
     let mut machine = machine.clone();
     let places = |machine: &Description, kinds: &[ObjectType]| -> Vec<usize> {

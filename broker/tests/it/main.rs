@@ -1,4 +1,5 @@
-//! Tests of what launchers embed: queries and views compared with hwloc itself, graphs of links, networks, placement.
+//! Tests of what launchers embed: queries and views compared with hwloc itself, graphs of links,
+//! networks, placement.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 

@@ -7,8 +7,8 @@ use topobroker_reader::Archive;
 use topobroker_reader::devices::{NetworkId, NicChoice};
 use topobroker_samples::made_nodes::{FACTORY, Kind, Nic, archived};
 
-/// The network that the rule chooses, computed in another way: the bandwidth of each is summed up, and the
-/// first in the order of kinds, subnets and rates of those with the most is taken.
+/// The network that the rule chooses, computed in another way: the bandwidth of each is summed up,
+/// and the first in the order of kinds, subnets and rates of those with the most is taken.
 fn model(nics: &[Nic]) -> Option<(u8, u64)> {
     let has_fabric = nics.iter().any(|nic| nic.kind != Kind::Ethernet);
     let mut sums: BTreeMap<(u8, u64), u64> = BTreeMap::new();

@@ -1,5 +1,5 @@
-//! Machines with several NUMA nodes of the same PUs, without cores, without memory on a die, and with
-//! devices of which hwloc or the system knows little.
+//! Machines with several NUMA nodes of the same PUs, without cores, without memory on a die, and
+//! with devices of which hwloc or the system knows little.
 
 use topobroker::hwloc::Input;
 use topobroker::links::{GuestBusIds, NcclFile, nccl};

@@ -6,7 +6,8 @@ use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Format, Topology};
 use topobroker_samples::{describe, shared};
 
-/// Calls a function with a reference machine of two packages of 56 cores, each of two hardware threads.
+/// Calls a function with a reference machine of two packages of 56 cores, each of two hardware
+/// threads.
 fn with_machine(check: impl FnOnce(Topology<'_>)) {
     let Some(shared) = shared() else { return };
     let file = shared.join("topologies/flux-core__ipa20.xml");

@@ -182,7 +182,8 @@ fn an_empty_group_stays_in_a_view_if_it_stays_in_hwlocs_copy() {
     }
 }
 
-/// Whether PUs are not in the sets of their cores, which no machine has: in netloc's files of nodes.
+/// Whether PUs are not in the sets of their cores, which no machine has: in netloc's files of
+/// nodes.
 fn has_pus_outside_their_cores(file: &Path) -> bool {
     let bytes = to_bytes(&describe_input(&Input::Xml(file.to_owned()))).unwrap();
     let opened = Archive::open(&bytes).unwrap();
@@ -198,8 +199,8 @@ fn views_of_the_reference_machines_equal_topologies_that_hwloc_restricted() {
     let Some(shared) = shared() else { return };
     for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
         let mut runner = TestRunner::new(config(15));
-        // hwloc sorts the children of the caches of such a machine differently when it is restricted a
-        // second time.
+        // hwloc sorts the children of the caches of such a machine differently when it is
+        // restricted a second time.
         let most = if has_pus_outside_their_cores(&machine.path) { 1 } else { 2 };
         let result = runner.run(&proptest::collection::vec(cuts(), 1..=most), |cuts| {
             check(&Input::Xml(machine.path.clone()), &cuts);

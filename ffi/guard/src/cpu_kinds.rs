@@ -1,5 +1,5 @@
-//! Kinds of CPUs that a program registers. hwloc's copies of a topology that has kinds already crash then (2.9.0,
-//! docs/upstream/hwloc.md): a handle becomes what hwloc loads.
+//! Kinds of CPUs that a program registers. hwloc's copies of a topology that has kinds already
+//! crash then (2.9.0, docs/upstream/hwloc.md): a handle becomes what hwloc loads.
 
 use crate::call::{Call, set_errno};
 use crate::hwloc::{Object, Topology};
@@ -41,8 +41,8 @@ pub(crate) unsafe extern "C" fn register(
     unsafe { real(topology, cpuset, efficiency, infos, list, flags) }
 }
 
-/// Replaces a handle by what hwloc loads in its place. `None`, with `errno`, if hwloc cannot, or has made a copy of
-/// it already: as with what a program has adopted, hwloc permits no kinds then.
+/// Replaces a handle by what hwloc loads in its place. `None`, with `errno`, if hwloc cannot, or
+/// has made a copy of it already: as with what a program has adopted, hwloc permits no kinds then.
 fn make_loaded(call: &Call, topology: Topology) -> Option<()> {
     let known = state();
     let (handle, is_copy) = (known.handle(topology), known.copies.contains(&topology));

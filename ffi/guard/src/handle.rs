@@ -68,13 +68,13 @@ pub(crate) fn free_copy(hwloc: &Hwloc, copy: Topology) {
     }
 }
 
-/// Exchanges what two topologies are, except for what the user has attached to them. Both keep their
-/// addresses.
+/// Exchanges what two topologies are, except for what the user has attached to them. Both keep
+/// their addresses.
 pub(crate) fn exchange(hwloc: &Hwloc, one: Topology, other: Topology) {
     let Functions { get_userdata, set_userdata, .. } = hwloc.functions;
     // SAFETY: both are topologies of this hwloc, made with malloc, and no other thread uses them:
-    // `one` is being loaded or modified, and no other code knows the other. hwloc's structure has no
-    // pointer to itself.
+    // `one` is being loaded or modified, and no other code knows the other. hwloc's structure has
+    // no pointer to itself.
     unsafe {
         let size = libc::malloc_usable_size(one).min(libc::malloc_usable_size(other));
         let attached = get_userdata(one);

@@ -2,8 +2,8 @@
 
 use core::ffi::CStr;
 
-/// Bytes that malloc has handed out and that are not freed yet, in all arenas and in mapped blocks. With
-/// a C library before 2.33 the count begins again at each 4 GB.
+/// Bytes that malloc has handed out and that are not freed yet, in all arenas and in mapped blocks.
+/// With a C library before 2.33 the count begins again at each 4 GB.
 pub(crate) fn in_use() -> i64 {
     type MallInfo2 = unsafe extern "C" fn() -> libc::mallinfo2;
     const NAME: &CStr = c"mallinfo2";

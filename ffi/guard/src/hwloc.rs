@@ -111,8 +111,8 @@ impl Scope {
     fn function<F: Copy>(&self, name: &CStr) -> Option<F> {
         const { assert!(size_of::<F>() == size_of::<*const c_void>()) };
         let found = self.address(name)?;
-        // SAFETY: `F` has the size of a pointer (asserted), `found` is not NULL, and the type is the
-        // caller's choice.
+        // SAFETY: `F` has the size of a pointer (asserted), `found` is not NULL, and the type is
+        // the caller's choice.
         Some(unsafe { core::mem::transmute_copy(&found) })
     }
 }
@@ -120,8 +120,8 @@ impl Scope {
 impl Drop for Scope {
     fn drop(&mut self) {
         if self.0 != libc::RTLD_NEXT {
-            // SAFETY: `in_library` has opened it. It stays loaded, because a library that uses it is
-            // calling.
+            // SAFETY: `in_library` has opened it. It stays loaded, because a library that uses it
+            // is calling.
             unsafe { libc::dlclose(self.0) };
         }
     }
@@ -130,7 +130,8 @@ impl Drop for Scope {
 /// Where the hwloc library is mapped that the program was started with; 0 if there is none.
 static FROM_START: AtomicUsize = AtomicUsize::new(0);
 
-/// Entry that makes the dynamic loader call `at_start` when it has loaded all that the program needs.
+/// Entry that makes the dynamic loader call `at_start` when it has loaded all that the program
+/// needs.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_START: extern "C" fn() = at_start;
@@ -141,9 +142,9 @@ extern "C" fn at_start() {
 }
 
 impl Hwloc {
-    /// The hwloc that the caller would have called without this library: one that was in the process
-    /// from the start, which every library finds first; else that of the caller and the libraries
-    /// that it was loaded with; else any other. `None` if there is none.
+    /// The hwloc that the caller would have called without this library: one that was in the
+    /// process from the start, which every library finds first; otherwise that of the caller and
+    /// the libraries that it was loaded with; otherwise any other. `None` if there is none.
     pub(crate) fn of(caller: &LoadedFile) -> Option<Self> {
         let next = || Self::in_scope(Scope(libc::RTLD_NEXT));
         let first = || next().filter(|found| found.base == FROM_START.load(Ordering::Relaxed));

@@ -1,17 +1,18 @@
-//! The hwloc guard: a library that is preloaded into unmodified programs, so that they share hwloc's
-//! topologies instead of copying them. It replaces some of hwloc's functions (`entry.rs` lists them):
+//! The hwloc guard: a library that is preloaded into unmodified programs, so that they share
+//! hwloc's topologies instead of copying them. It replaces some of hwloc's functions (`entry.rs`
+//! lists them):
 //!
 //! * **Adopting again**: hwloc can map a shared topology only once, so the second library of a
-//!   process that adopts it fails, and makes its own. Here it gets another handle on the same memory
-//!   (`sharing.rs`).
+//!   process that adopts it fails, and makes its own. Here it gets another handle on the same
+//!   memory (`sharing.rs`).
 //! * **Copies**: libpmix copies what it has adopted. Here it gets another handle, until somebody
 //!   modifies it (`private.rs`).
 //! * **Loading this machine**: served from the slots that the broker has written (`load.rs`), if
 //!   hwloc would load the same.
 //!
-//! Whenever something is in doubt, hwloc's own function does the work. `TOPOBROKER_GUARD=0` turns the
-//! guard off, and with `TOPOBROKER_GUARD_VERBOSE=1` it says on standard error what it does, and why
-//! it does not.
+//! Whenever something is in doubt, hwloc's own function does the work. `TOPOBROKER_GUARD=0` turns
+//! the guard off, and with `TOPOBROKER_GUARD_VERBOSE=1` it says on standard error what it does, and
+//! why it does not.
 //!
 //! `topobroker audit` preloads the same library: if `TOPOBROKER_AUDIT` names a folder, each process
 //! notes there which topologies it makes (`note.rs`).

@@ -186,7 +186,8 @@ fn serve(call: &Call, topology: Topology, key: Option<LoadKey>) -> Result<(), De
     Err(refused.map_or(Declined::InUse(slots.count), Declined::Hwloc))
 }
 
-/// Turns a topology that is not loaded into a handle on a segment. `None` if there is no memory for it.
+/// Turns a topology that is not loaded into a handle on a segment. `None` if there is no memory for
+/// it.
 fn fill(
     call: &Call,
     state: &mut State,

@@ -3,7 +3,8 @@
 use alloc::vec::Vec;
 use core::ffi::{CStr, c_int, c_void};
 
-/// Files of libraries whose names have `hwloc` in them. Wheels rename the libraries that they bring.
+/// Files of libraries whose names have `hwloc` in them. Wheels rename the libraries that they
+/// bring.
 pub(crate) fn named_hwloc() -> Vec<&'static CStr> {
     let mut files = Vec::new();
     each(|file| {
@@ -22,8 +23,8 @@ pub(crate) fn files() -> Vec<&'static CStr> {
     files
 }
 
-/// Calls a function with the file of each program and library that is loaded. The dynamic loader has
-/// a lock for this that a forked child may find taken, so it is not for what every call needs.
+/// Calls a function with the file of each program and library that is loaded. The dynamic loader
+/// has a lock for this that a forked child may find taken, so it is not for what every call needs.
 fn each(mut visit: impl FnMut(&'static CStr)) {
     let mut visit: &mut dyn FnMut(&'static CStr) = &mut visit;
     // SAFETY: `next` gets the function that it expects, and is not called after this call.
@@ -37,7 +38,7 @@ fn each(mut visit: impl FnMut(&'static CStr)) {
 /// `dl_iterate_phdr` must call it, with a pointer to the function of `each`.
 unsafe extern "C" fn next(object: *mut libc::dl_phdr_info, _: usize, data: *mut c_void) -> c_int {
     // SAFETY: the loader gives a valid object, and passes on the function of `each`, which no other
-    // else uses during the call.
+    // otherwise uses during the call.
     let (object, visit) = unsafe { (&*object, &mut *data.cast::<&mut dyn FnMut(&'static CStr)>()) };
     let mut file = c"";
     if !object.dlpi_name.is_null() {

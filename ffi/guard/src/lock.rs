@@ -36,7 +36,8 @@ impl<T> Lock<T> {
     ///
     /// # Safety
     ///
-    /// This thread must have acquired it, or be the one of a forked child whose parent's thread has.
+    /// This thread must have acquired it, or be the one of a forked child whose parent's thread
+    /// has.
     pub(crate) unsafe fn release(&self) {
         // SAFETY: the caller has the lock.
         unsafe { libc::pthread_mutex_unlock(self.mutex.get()) };

@@ -16,10 +16,10 @@ struct Inner {
     real: Real,
 }
 
-/// While it loads a topology, hwloc calls itself for each info of each object, and looking the function
-/// up would take longer than all the rest. So each place is remembered, in one step: a place and its
-/// function are never seen apart. Nothing is replaced or freed, because another thread may be reading
-/// it.
+/// While it loads a topology, hwloc calls itself for each info of each object, and looking the
+/// function up would take longer than all the rest. So each place is remembered, in one step: a
+/// place and its function are never seen apart. Nothing is replaced or freed, because another
+/// thread may be reading it.
 struct Known([AtomicPtr<Inner>; 64]);
 
 static KNOWN: Known = Known([const { AtomicPtr::new(ptr::null_mut()) }; 64]);

@@ -44,8 +44,8 @@ pub(crate) fn replace(call: &Call, state: &mut State, handle: Handle, own: Topol
     say!("{} modifies a topology: it gets its own", call.by.name());
 }
 
-/// The object of a topology that `object` was before the topology was made private, if the caller had
-/// found it then. Else `object` itself.
+/// The object of a topology that `object` was before the topology was made private, if the caller
+/// had found it then. Else `object` itself.
 ///
 /// # Safety
 ///

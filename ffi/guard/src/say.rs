@@ -32,7 +32,8 @@ pub(crate) fn line(text: fmt::Arguments<'_>) {
     if let Some(end) = line.bytes.get_mut(line.length) {
         *end = b'\n';
     }
-    // SAFETY: the pointer is to an array that is longer. If it cannot be written, there is no other place to write to.
+    // SAFETY: the pointer is to an array that is longer. If it cannot be written, there is no other
+    // place to write to.
     unsafe { libc::write(libc::STDERR_FILENO, line.bytes.as_ptr().cast(), line.length + 1) };
 }
 

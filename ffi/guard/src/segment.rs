@@ -61,8 +61,8 @@ impl Segment {
     }
 }
 
-/// The segments of this process. They stay mapped as long as the program does not need their addresses, and are
-/// used again. One that is unmapped has length 0.
+/// The segments of this process. They stay mapped as long as the program does not need their
+/// addresses, and are used again. One that is unmapped has length 0.
 pub(crate) struct Segments {
     all: Vec<Segment>,
     /// Address ranges for which this process has written a segment.

@@ -38,8 +38,9 @@ pub(crate) fn state() -> Locked<'static, State> {
     STATE.lock()
 }
 
-/// Entry that makes the dynamic loader call `at_start` before the program has threads: a thread that took
-/// the lock first, and a fork meanwhile, would leave the child with a lock that is never released.
+/// Entry that makes the dynamic loader call `at_start` before the program has threads: a thread
+/// that took the lock first, and a fork meanwhile, would leave the child with a lock that is never
+/// released.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_START: extern "C" fn() = at_start;
@@ -53,7 +54,8 @@ unsafe extern "C" fn before_fork() {
 }
 
 unsafe extern "C" fn after_fork() {
-    // SAFETY: `before_fork` has acquired it, in this thread or in the one that this is the child of.
+    // SAFETY: `before_fork` has acquired it, in this thread or in the one that this is the child
+    // of.
     unsafe { STATE.release() };
 }
 
@@ -63,7 +65,8 @@ impl State {
         self.handles.iter().find(|handle| handle.topology == topology).copied()
     }
 
-    /// What a program has said of a topology. `None` if it is loaded, or the guard does not know it.
+    /// What a program has said of a topology. `None` if it is loaded, or the guard does not know
+    /// it.
     pub(crate) fn source(&self, topology: Topology) -> Option<NotLoaded> {
         self.sources.iter().find(|source| source.topology == topology).copied()
     }

@@ -1,8 +1,8 @@
 //! Objects in segments whose texts are heap memory: infos, names and subtypes.
 //!
-//! In a segment they are parts of that segment. But hwloc, and programs by hand, free and reallocate
-//! those of a topology that was loaded: PRRTE removes infos from the root. So an object gets its own
-//! ones, made with malloc, until the segment is given back.
+//! In a segment they are parts of that segment. But hwloc, and programs by hand, free and
+//! reallocate those of a topology that was loaded: PRRTE removes infos from the root. So an object
+//! gets its own ones, made with malloc, until the segment is given back.
 
 use crate::hwloc::{Functions, Info, Object, Topology};
 use crate::segment::Segments;
@@ -16,7 +16,8 @@ pub(crate) struct OwnTexts(Vec<(usize, *mut Object)>);
 impl OwnTexts {
     pub(crate) const NONE: Self = Self(Vec::new());
 
-    /// Makes the infos of an object heap memory, if they are in a segment. False if there is no memory.
+    /// Makes the infos of an object heap memory, if they are in a segment. False if there is no
+    /// memory.
     ///
     /// # Safety
     ///
@@ -96,8 +97,8 @@ impl OwnTexts {
 fn free_texts(segments: &Segments, object: &Object) {
     let free = |memory: *mut c_void| {
         if segments.around(memory).is_none() {
-            // SAFETY: this module, hwloc or the program has made it with malloc, and no code uses it
-            // any more.
+            // SAFETY: this module, hwloc or the program has made it with malloc, and no code uses
+            // it any more.
             unsafe { libc::free(memory) };
         }
     };
@@ -111,8 +112,8 @@ fn free_texts(segments: &Segments, object: &Object) {
     }
 }
 
-/// Gives an object an array of infos, and texts in it, that were made with malloc. False if there is
-/// no memory.
+/// Gives an object an array of infos, and texts in it, that were made with malloc. False if there
+/// is no memory.
 fn own_infos(object: &mut Object) -> bool {
     /// hwloc makes room for so many infos at once.
     const STEP: usize = 8;

@@ -1,1 +1,2 @@
-//! Only tests: `topobroker.h` and its parts are what cbindgen makes of the sources of the C interface.
+//! Only tests: `topobroker.h` and its parts are what cbindgen makes of the sources of the C
+//! interface.

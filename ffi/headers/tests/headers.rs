@@ -71,8 +71,9 @@ const OF_LAYOUT_SOURCES: [&str; 3] =
 /// What these sources also declare.
 const NOT_IN_C: [&str; 1] = ["BusId"];
 
-/// Enums of the libraries whose values C has too: the section of the header, the source, the names there and
-/// in C, what the names of values begin with in C (the word of the value follows), and the first number.
+/// Enums of the libraries whose values C has too: the section of the header, the source, the names
+/// there and in C, what the names of values begin with in C (the word of the value follows), and
+/// the first number.
 const ENUMS: [Enum; 7] = [
     ("topology", "layout/src/header.rs", "Scope", "tb_segment_scope", "TB_SCOPE_", 1),
     ("topology", "layout/src/header.rs", "Source", "tb_segment_source", "TB_FROM_", 1),
@@ -204,8 +205,8 @@ fn in_c((_, source, name, c_name, prefix, first): &Enum) -> String {
     format!("{declared}}} {c_name};\n\n")
 }
 
-/// Enums that functions take and return as plain numbers. cbindgen includes them only if they are listed,
-/// because no function names them.
+/// Enums that functions take and return as plain numbers. cbindgen includes them only if they are
+/// listed, because no function names them.
 fn numbers(source: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(source).expect("a source");
     let enums = text.lines().filter_map(|line| line.strip_prefix("pub enum "));

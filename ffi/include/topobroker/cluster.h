@@ -53,7 +53,7 @@ tb_status tb_cluster_count(const tb_cluster *cluster,
 tb_status tb_cluster_find(const tb_cluster *cluster, const char *name, uint32_t *node);
 
 /// Stores the number of the node that this process runs on. TB_ERR_NOT_FOUND if it is not in the
-/// cluster: then none of its nodes can be bound to.
+/// cluster: then no process can be bound to its nodes.
 tb_status tb_cluster_local(const tb_cluster *cluster, uint32_t *node);
 
 /// Stores what a cluster knows of a node.

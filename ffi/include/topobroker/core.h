@@ -40,8 +40,8 @@ typedef struct tb_keys {
 } tb_keys;
 
 /// Stores the keys of this process: the keys in its environment (TOPOBROKER_FILE, _ADDR, _SIZE),
-/// else those of its PMIx server, else those of the node's daemon. TB_ERR_KEYS if there are none,
-/// or if one of them is malformed.
+/// otherwise those of its PMIx server, otherwise those of the node's daemon. TB_ERR_KEYS if there
+/// are none, or if one of them is malformed.
 tb_status tb_keys_find(tb_keys *keys, size_t keys_size);
 
 /// Stores the keys that three texts describe. TB_ERR_KEYS if one is malformed; tb_error_detail
@@ -57,7 +57,7 @@ tb_status tb_keys_text(const tb_keys *keys,
                        size_t size,
                        size_t *length);
 
-/* ---- Adopts a topology, and tells facts about a topology as a whole. ---- */
+/* ---- Adopts a topology, and answers questions about a topology as a whole. ---- */
 
 /// Whose resources a segment describes.
 typedef enum tb_segment_scope {
@@ -122,9 +122,9 @@ typedef struct tb_segment {
   uint32_t hwloc_version;
   /// Pid of the publisher; 0 if the segment stays until it is unpublished.
   uint32_t publisher_pid;
-  /// Why the kernel did not map the segment at its preferred address, an errno: EEXIST if something
-  /// else is there, ENOMEM, EPERM or EINVAL if it is no address for this process. 0 if it was not
-  /// asked to, or did not refuse.
+  /// Why the kernel did not map the segment at its preferred address, an errno: EEXIST if
+  /// something otherwise is there, ENOMEM, EPERM or EINVAL if it is no address for this process.
+  /// 0 if it was not asked to, or did not refuse.
   int32_t address_errno;
 } tb_segment;
 
@@ -136,8 +136,8 @@ typedef struct tb_segment {
 /// does nothing. A failed adoption can be tried again. Counterparts: PMIx_Load_topology,
 /// hwloc_shmem_topology_adopt.
 ///
-/// The topology is that of the whole node. tb_view_effective stores a view of the part that this process
-/// may use:
+/// The topology is that of the whole node. tb_view_effective stores a view of the part that this
+/// process may use:
 ///
 ///     tb_topology *mine;
 ///     if (tb_view_effective(&mine) == TB_OK) {
@@ -792,8 +792,8 @@ typedef struct tb_memory_attribute {
 /// Stores up to `capacity` NUMA nodes that are local to a set of PUs in `objs`, and the number of
 /// all of them in `count` (may be NULL). `flags` is a sum of hwloc's flags. 0: nodes that have
 /// exactly these PUs. 1: also nodes that have these PUs and others. 2: also nodes that have some of
-/// these PUs and no others, and nodes without PUs. 4: all nodes. 8: nodes that have some of these PUs.
-/// Counterpart: hwloc_get_local_numanode_objs.
+/// these PUs and no others, and nodes without PUs. 4: all nodes. 8: nodes that have some of these
+/// PUs. Counterpart: hwloc_get_local_numanode_objs.
 tb_status tb_memory_local_nodes(const tb_topology *topology,
                                 const tb_set *cpuset,
                                 uint64_t flags,
@@ -917,9 +917,10 @@ tb_status tb_distances_get(const tb_topology *topology,
                            tb_distances *distances,
                            size_t distances_size);
 
-/// Stores the indexes of up to `capacity` distance matrices that have a name, if `name` is not NULL,
-/// and that are between objects of one type, if `type` is not -1; and the number of all of them in
-/// `count` (may be NULL). Counterparts: hwloc_distances_get_by_name, hwloc_distances_get_by_type.
+/// Stores the indexes of up to `capacity` distance matrices that have a name, if `name` is not
+/// NULL, and that are between objects of one type, if `type` is not -1; and the number of all of
+/// them in `count` (may be NULL). Counterparts: hwloc_distances_get_by_name,
+/// hwloc_distances_get_by_type.
 tb_status tb_distances_find(const tb_topology *topology,
                             const char *name,
                             int32_t type,

@@ -37,7 +37,7 @@ typedef enum tb_nearness {
   TB_SAME_PACKAGE = 2,
   /// None is local to it, and it is on no package of theirs.
   TB_FAR = 3,
-  /// The machine does not tell to which PUs the device is local.
+  /// It is unknown to which PUs the device is local.
   TB_NEARNESS_UNKNOWN = 4,
 } tb_nearness;
 
@@ -59,8 +59,8 @@ typedef struct tb_device_path {
   int32_t nearness;
   /// Number of bridges between the device and the CPUs, with the host bridge.
   uint32_t pci_hops;
-  /// NUMA latency from the farthest node of the process to the nearest one of the device, relative
-  /// to 10 for local memory; 0 if unknown.
+  /// NUMA latency from the farthest node of the process to the nearest one of the device,
+  /// relative to 10 for local memory; 0 if unknown.
   uint64_t latency;
   /// The slowest link between the device and the CPUs whose speed is known, in GB/s for each
   /// direction; 0 if unknown.
@@ -68,8 +68,8 @@ typedef struct tb_device_path {
 } tb_device_path;
 
 /// Stores the distances of up to `capacity` devices from a process that is bound to a set, and the
-/// number of all of them in `count` (may be NULL). `kinds` is a sum of tb_device_kinds, or 0 for all.
-/// Devices without an id and sets of several packages have distances too: PMIx fails there.
+/// number of all of them in `count` (may be NULL). `kinds` is a sum of tb_device_kinds, or 0 for
+/// all. Devices without an id and sets of several packages have distances too: PMIx fails there.
 /// Counterpart: PMIx_Compute_distances.
 tb_status tb_device_distances(const tb_topology *topology,
                               const tb_set *set,
@@ -79,9 +79,9 @@ tb_status tb_device_distances(const tb_topology *topology,
                               size_t capacity,
                               size_t *count);
 
-/// Stores distances like tb_device_distances, by the rule of PMIx 7: of each PU by itself, so that min
-/// and max may differ; each PCI device once, in the order of bus ids; devices without an id are left
-/// out. `kinds` 0 is all but disks.
+/// Stores distances like tb_device_distances, by the rule of PMIx 7: of each PU by itself, so that
+/// min and max may differ; each PCI device once, in the order of bus ids; devices without an id are
+/// left out. `kinds` 0 is all but disks.
 tb_status tb_device_distances_pmix7(const tb_topology *topology,
                                     const tb_set *set,
                                     int32_t kinds,
@@ -90,9 +90,10 @@ tb_status tb_device_distances_pmix7(const tb_topology *topology,
                                     size_t capacity,
                                     size_t *count);
 
-/// Writes the id by which PMIx knows an OS device, with a zero at its end. `host` is the name of this
-/// node, which is in the ids of GPUs. TB_ERR_NOT_FOUND if the topology does not tell the id. `length`
-/// (may be NULL) is set to the bytes of the text without the zero, also with TB_ERR_TRUNCATED.
+/// Writes the id by which PMIx knows an OS device, with a zero at its end. `host` is the name of
+/// this node, which is in the ids of GPUs. TB_ERR_NOT_FOUND if the topology does not have the id.
+/// `length` (may be NULL) is set to the bytes of the text without the zero, also with
+/// TB_ERR_TRUNCATED.
 tb_status tb_device_id(const tb_topology *topology,
                        tb_obj device,
                        const char *host,
@@ -137,7 +138,7 @@ typedef enum tb_link_layer {
   TB_LINK_LAYER_OTHER = 3,
 } tb_link_layer;
 
-/// A port of an OpenFabrics device. What nobody knows is 0. Counterpart: struct ibv_port_attr.
+/// A port of an OpenFabrics device. What is unknown is 0. Counterpart: struct ibv_port_attr.
 typedef struct tb_port {
   /// Prefix of its subnet: the high half of its first global id. 0 if it is no InfiniBand port.
   uint64_t subnet;
@@ -157,8 +158,8 @@ typedef struct tb_port {
   uint8_t number;
 } tb_port;
 
-/// Stores up to `capacity` ports of an OpenFabrics device, by ascending number, and the number of all of
-/// them in `count` (may be NULL). Other objects have none.
+/// Stores up to `capacity` ports of an OpenFabrics device, by ascending number, and the number of
+/// all of them in `count` (may be NULL). Other objects have none.
 tb_status tb_ports(const tb_topology *topology,
                    tb_obj device,
                    tb_port *ports,
@@ -167,7 +168,7 @@ tb_status tb_ports(const tb_topology *topology,
                    size_t *count);
 
 /// Stores the value of the first fact of an object with a name, such as MaxLinkSpeed: what its
-/// publisher found out beside hwloc. TB_ERR_NOT_FOUND if there is none.
+/// publisher found out without hwloc. TB_ERR_NOT_FOUND if there is none.
 tb_status tb_obj_fact(const tb_topology *topology, tb_obj obj, const char *name, const char **value);
 
 /* ---- NICs and GPUs that ranks may be given, and those that they were given. ---- */
@@ -220,25 +221,25 @@ typedef struct tb_network {
   int32_t kind;
   /// Number of its NICs; see tb_network_nics.
   uint32_t nics;
-  /// Prefix of its subnet; 0 if it has none or nobody knows it.
+  /// Prefix of its subnet; 0 if it has none or it is unknown.
   uint64_t subnet;
   /// The rates of its NICs together, in Mb/s; unknown rates count as 0.
   uint64_t mbps;
 } tb_network;
 
 /// Stores up to `capacity` NICs that ranks may be given, in logical order, and the number of all of
-/// them in `count` (may be NULL): one of each PCI device, OpenFabrics devices if there are any, else
-/// network interfaces. They are known to be active, unless `unknown` also allows those of which nobody
-/// knows.
+/// them in `count` (may be NULL): one of each PCI device, OpenFabrics devices if there are any,
+/// otherwise network interfaces. They are known to be active, unless `unknown` also allows those
+/// whose state is knows.
 tb_status tb_nics(const tb_topology *topology,
                   bool unknown,
                   tb_obj *nics,
                   size_t capacity,
                   size_t *count);
 
-/// Stores up to `capacity` networks of the node, the one that ranks should use first, and the number
-/// of all of them in `count` (may be NULL). The order is the same on nodes of one kind. `unknown` is
-/// that of tb_nics.
+/// Stores up to `capacity` networks of the node, the one that ranks should use first, and the
+/// number of all of them in `count` (may be NULL). The order is the same on nodes of one kind.
+/// `unknown` is that of tb_nics.
 tb_status tb_networks(const tb_topology *topology,
                       bool unknown,
                       tb_network *networks,
@@ -246,8 +247,8 @@ tb_status tb_networks(const tb_topology *topology,
                       size_t capacity,
                       size_t *count);
 
-/// Stores up to `capacity` NICs of a network, from 0 as tb_networks stores them, and the number of all
-/// of them in `count` (may be NULL). TB_ERR_NOT_FOUND after the last network.
+/// Stores up to `capacity` NICs of a network, from 0 as tb_networks stores them, and the number of
+/// all of them in `count` (may be NULL). TB_ERR_NOT_FOUND after the last network.
 tb_status tb_network_nics(const tb_topology *topology,
                           bool unknown,
                           size_t network,
@@ -259,21 +260,22 @@ tb_status tb_network_nics(const tb_topology *topology,
 /// them in `count` (may be NULL): of each GPU, the OS device of its best programming interface.
 tb_status tb_gpus(const tb_topology *topology, tb_obj *gpus, size_t capacity, size_t *count);
 
-/// Stores the device that is best for a process that is bound to `cpuset`, if no other process counts: by the rules
-/// of tb_devices_assign. `device` is a tb_rank_device; a NIC is one of the first network of tb_networks.
-/// TB_ERR_NOT_FOUND if the node has no GPU, or no NIC that is known to be active.
+/// Stores the device that is best for a process that is bound to `cpuset`, if no other process
+/// counts: by the rules of tb_devices_assign. `device` is a tb_rank_device; a NIC is one of the
+/// first network of tb_networks. TB_ERR_NOT_FOUND if the node has no GPU, or no NIC that is known
+/// to be active.
 tb_status tb_nearest(const tb_topology *topology,
                      const tb_set *cpuset,
                      int32_t device,
                      tb_obj *obj);
 
 /// Deals devices to ranks that are bound to sets: to each rank, in their order, `per_rank` of those
-/// that are best for it, or all if there are fewer. The best are the nearest ones, then those of the
-/// least latency of memory. NICs are shared: of equally near ones a rank gets the fastest, then those that
-/// the fewest ranks have. Other devices, such as GPUs, are not: ranks share one only if there are more ranks than
-/// devices, and then evenly. Every process that asks has the same answer. Stores the devices of the first
-/// rank, then those of the second, and so on: up to `capacity`, and the number of all in `count` (may
-/// be NULL).
+/// that are best for it, or all if there are fewer. The best are the nearest ones, then those of
+/// the least latency of memory. NICs are shared: of equally near ones a rank gets the fastest, then
+/// those that the fewest ranks have. Other devices, such as GPUs, are not: ranks share one only if
+/// there are more ranks than devices, and then evenly. Every process that asks has the same answer.
+/// Stores the devices of the first rank, then those of the second, and so on: up to `capacity`, and
+/// the number of all in `count` (may be NULL).
 tb_status tb_devices_assign(const tb_topology *topology,
                             const tb_obj *devices,
                             size_t device_count,
@@ -284,9 +286,9 @@ tb_status tb_devices_assign(const tb_topology *topology,
                             size_t capacity,
                             size_t *count);
 
-/// Stores up to `capacity` NICs that a rank was given when its job was added, the best first, and the
-/// number of all of them in `count` (may be NULL): 0 if the rank is not on this node. They are objects
-/// of the adopted topology.
+/// Stores up to `capacity` NICs that a rank was given when its job was added, the best first, and
+/// the number of all of them in `count` (may be NULL): 0 if the rank is not on this node. They are
+/// objects of the adopted topology.
 tb_status tb_job_nics(const tb_job *job,
                       uint32_t rank,
                       tb_obj *nics,
@@ -300,10 +302,11 @@ tb_status tb_job_gpus(const tb_job *job,
                       size_t capacity,
                       size_t *count);
 
-/// Writes the name of the NVLink domain over nodes that all GPUs of a rank are in, with a zero at its end:
-/// ranks with the same one, on whatever nodes, reach each other by NVLink. It has up to 47 letters.
-/// TB_ERR_NOT_FOUND if its GPUs are in none, or in several. `length` (may be NULL) is set to the bytes of
-/// the text without the zero, also with TB_ERR_TRUNCATED. Counterpart: nvmlDeviceGetGpuFabricInfo.
+/// Writes the name of the NVLink domain over nodes that all GPUs of a rank are in, with a zero at
+/// its end: ranks with the same one, on whatever nodes, reach each other by NVLink. It has up to 47
+/// letters. TB_ERR_NOT_FOUND if its GPUs are in none, or in several. `length` (may be NULL) is set
+/// to the bytes of the text without the zero, also with TB_ERR_TRUNCATED. Counterpart:
+/// nvmlDeviceGetGpuFabricInfo.
 tb_status tb_job_nvlink_domain(const tb_job *job,
                                uint32_t rank,
                                char *buffer,
@@ -514,9 +517,9 @@ typedef struct tb_link {
 } tb_link;
 
 /// Makes the graph of links of the whole adopted topology: what connects CPUs, memory, GPUs, NICs
-/// and disks, as hwloc and links that the administrator declared say. With `separate_switches`, each
-/// NVSwitch is a switch of its own; otherwise all are one. With `may_relay`, one GPU of a path may
-/// forward data between two others. Free it with tb_links_free.
+/// and disks, as hwloc and links that the administrator declared say. With `separate_switches`,
+/// each NVSwitch is a switch of its own; otherwise all are one. With `may_relay`, one GPU of a path
+/// may forward data between two others. Free it with tb_links_free.
 tb_status tb_links_new(const tb_topology *topology,
                        bool separate_switches,
                        bool may_relay,
@@ -535,9 +538,9 @@ tb_status tb_links_vertex(const tb_links *links,
                           int32_t *kind,
                           tb_obj *object);
 
-/// Writes the name of a vertex with a zero at its end: that of its OS device, else its PCI bus id,
-/// else its type and logical index, such as package:0. TB_ERR_NOT_FOUND after the last vertex.
-/// `length` (may be NULL) is set to the bytes of the text without the zero, also with
+/// Writes the name of a vertex with a zero at its end: that of its OS device, otherwise its PCI bus
+/// id, otherwise its type and logical index, such as package:0. TB_ERR_NOT_FOUND after the last
+/// vertex. `length` (may be NULL) is set to the bytes of the text without the zero, also with
 /// TB_ERR_TRUNCATED.
 tb_status tb_links_name(const tb_links *links,
                         uint16_t vertex,
@@ -608,10 +611,10 @@ tb_status tb_links_paths(tb_links *links,
 
 /// Stores the best paths from a rank of a job to others or, with `incoming`, from them to it, in
 /// their order, up to `capacity`, and their number in `count` (may be NULL). A rank is where its
-/// first GPU is, else where its memory is. Ranks at the same place have a path of 0 links, with the
-/// bandwidth of the memory there. To a rank on another node, it is the path to the first NIC of the
-/// rank and one more link of which nothing is known. TB_ERR_NOT_FOUND if `rank` is not on this
-/// node. Counterpart: MPI_Group_get_hw_dist_graph of the proposal to the MPI Forum.
+/// first GPU is, otherwise where its memory is. Ranks at the same place have a path of 0 links,
+/// with the bandwidth of the memory there. To a rank on another node, it is the path to the first
+/// NIC of the rank and one more link of which nothing is known. TB_ERR_NOT_FOUND if `rank` is not
+/// on this node. Counterpart: MPI_Group_get_hw_dist_graph of the proposal to the MPI Forum.
 tb_status tb_links_rank_paths(tb_links *links,
                               const tb_job *job,
                               uint32_t rank,

@@ -10,7 +10,7 @@
 extern "C" {
 #endif
 
-/* ---- Views of a part of the topology, and the sources that tell a process its part. ---- */
+/* ---- Views of a part of the topology, and the sources from which a process knows its part. ---- */
 
 /// Flags of a restriction, which may be added. Counterpart: hwloc_restrict_flags_e.
 typedef enum tb_restrict_flags {
@@ -26,7 +26,7 @@ typedef enum tb_restrict_flags {
   TB_RESTRICT_REMOVE_MEMLESS = 16,
 } tb_restrict_flags;
 
-/// Environment variables by which launchers tell a process its PUs.
+/// Environment variables in which launchers pass a process its PUs.
 typedef enum tb_source {
   /// PMIX_CPU_LIST.
   TB_SOURCE_PMIX_CPU_LIST = 0,
@@ -59,7 +59,7 @@ bool tb_view_is_equal(const tb_topology *topology, const tb_topology *other);
 size_t tb_view_bytes(const tb_topology *topology);
 
 /// Adopts the node's topology, and stores a view of the part of it that this process is to use: the
-/// part of its job if TOPOBROKER_JOB or the PMIx server names one, else the part that tb_scope
+/// part of its job if TOPOBROKER_JOB or the PMIx server names one, otherwise the part that tb_scope
 /// decides on. Free it with tb_topology_free.
 tb_status tb_view_effective(tb_topology **view);
 
@@ -124,18 +124,16 @@ tb_status tb_job_view(const tb_job *job, tb_topology **view);
 size_t tb_job_rank_count(const tb_job *job);
 
 /// Stores the rank with a local rank in `rank`, and makes `cpuset` its PUs: the empty set if the
-/// rank is not bound. Each of the two may be NULL. The local rank is its position among the ranks on this node, from 0: TB_ERR_NOT_FOUND
-/// after the last.
+/// rank is not bound. Each of the two may be NULL. The local rank is its position among the ranks
+/// on this node, from 0: TB_ERR_NOT_FOUND after the last.
 tb_status tb_job_local_rank(const tb_job *job,
                             size_t local_rank,
                             uint32_t *rank,
                             tb_set *cpuset);
 
-/// Makes `cpuset` the PUs of a rank: the empty set if the rank is not bound. TB_ERR_NOT_FOUND if the
-/// rank is not on this node.
-tb_status tb_job_cpuset(const tb_job *job,
-                        uint32_t rank,
-                        tb_set *cpuset);
+/// Makes `cpuset` the PUs of a rank: the empty set if the rank is not bound. TB_ERR_NOT_FOUND if
+/// the rank is not on this node.
+tb_status tb_job_cpuset(const tb_job *job, uint32_t rank, tb_set *cpuset);
 
 /* ---- What processes share: their locality relative to each other. ---- */
 
@@ -166,12 +164,9 @@ tb_status tb_locality_string(const tb_topology *topology,
                              size_t *length);
 
 /// Stores what two processes share, by their locality strings. The strings may begin with hwloc: as
-/// PMIx_Get_relative_locality demands. TB_ERR_TEXT if one of them is no locality string. Counterpart:
-/// PMIx_Get_relative_locality.
-tb_status tb_locality_compare(const char *one,
-                              const char *other,
-                              int32_t encoding,
-                              uint16_t *locality);
+/// PMIx_Get_relative_locality demands. TB_ERR_TEXT if one of them is no locality string.
+/// Counterpart: PMIx_Get_relative_locality.
+tb_status tb_locality_compare(const char *one, const char *other, int32_t encoding, uint16_t *locality);
 
 /// Stores what two ranks of a job share: the node alone if one of them is not bound, and
 /// PMIX_LOCALITY_NONLOCAL if the second one is not on this node. TB_ERR_NOT_FOUND if the first one

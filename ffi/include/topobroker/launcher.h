@@ -23,10 +23,9 @@ tb_status tb_description_from_hwloc(void *hwloc_topology, tb_description **descr
 /// Loads the topology of this machine with objects of all types, and captures it.
 tb_status tb_description_from_machine(tb_description **description);
 
-/// Loads an hwloc XML file of version 1 or 2, and captures it. hwloc reads it in a child process with
-/// few rights (fork), so that a damaged file ends no program.
-tb_status tb_description_from_xml(const char *file,
-                                  tb_description **description);
+/// Loads an hwloc XML file of version 1 or 2, and captures it. hwloc reads it in a child process
+/// with few rights (fork), so that a damaged file ends no program.
+tb_status tb_description_from_xml(const char *file, tb_description **description);
 
 /// Captures hwloc XML of version 1 or 2 from a text in memory.
 tb_status tb_description_from_xml_text(const char *text, tb_description **description);
@@ -43,7 +42,7 @@ void tb_description_free(tb_description *description);
 /// all. Counterpart: PMIx_Load_topology.
 tb_status tb_load(const tb_topology **topology);
 
-/* ---- Publishes topologies, and tells processes the keys of the segments. ---- */
+/* ---- Publishes topologies, and hands the keys of the segments to processes. ---- */
 
 /// An address that is free nearly everywhere.
 #define TB_ADDRESS_USUAL 0
@@ -158,14 +157,15 @@ typedef struct tb_device_policy {
   uint32_t nics_per_rank;
   /// GPUs for each rank, out of all of the node, the nearest ones first.
   uint32_t gpus_per_rank;
-  /// Also give out NICs of which nobody knows whether they are active.
+  /// Also give out NICs whose state is unknown.
   bool unknown_nics;
   /// The NICs of a rank are to be near its first GPU, and not near its PUs.
   bool nics_near_gpu;
   /// The network that the job uses: infiniband, roce, ethernet, slingshot, efa, omni-path, or a
   /// subnet such as fe80:0000:0000:0001. NULL: the one of the greatest bandwidth.
   const char *network;
-  /// Only these NICs, as UCX and NCCL write them: =mlx5_0:1,mlx5_1 or mlx5_* or ^mlx5_2. NULL: all.
+  /// Only these NICs, as UCX and NCCL write them: =mlx5_0:1,mlx5_1 or mlx5_* or ^mlx5_2. NULL:
+  /// all.
   const char *nic;
   /// None of these NICs. NULL: none is left out.
   const char *no_nic;
@@ -175,11 +175,11 @@ typedef struct tb_device_policy {
 ///
 /// `name` consists of letters, digits, dots, underscores and hyphens, and no other job over the
 /// topology has it. `ranks` are the ranks of its processes on this node, in the order of their
-/// local ranks, and `cpusets` are their PUs, NULL or empty for a rank that is not bound; both arrays have
-/// `count` elements. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
-/// With `legacy`, files for unmodified programs of hwloc and PMIx are published beside the job.
-/// `devices` says which NICs and GPUs the ranks are given; it may be NULL: one of each, NICs that are
-/// known to be active. On a failure nothing is left behind.
+/// local ranks, and `cpusets` are their PUs, NULL or empty for a rank that is not bound; both
+/// arrays have `count` elements. `launcher` is a tb_job_end, or the pid of the process that the job
+/// ends with. With `legacy`, files for unmodified programs of hwloc and PMIx are published next to
+/// the job. `devices` says which NICs and GPUs the ranks are given; it may be NULL: one of each,
+/// NICs that are known to be active. On a failure nothing is left behind.
 tb_status tb_job_add(const tb_topology *view,
                      const char *name,
                      const uint32_t *ranks,
@@ -207,19 +207,19 @@ tb_status tb_job_publication_env(const tb_job_publication *job,
                                  const char **name,
                                  const char **value);
 
-/// Stores an array of pmix_info_t for the processes of a job: the array of tb_publication_pmix_info and the
-/// file of the job (topobroker.job). The hwloc segment and the XML in it are those of the job's
-/// part alone. Free the array with PMIX_INFO_FREE.
+/// Stores an array of pmix_info_t for the processes of a job: the array of tb_publication_pmix_info
+/// and the file of the job (topobroker.job). The hwloc segment and the XML in it are those of the
+/// job's part alone. Free the array with PMIX_INFO_FREE.
 tb_status tb_job_pmix_info(const tb_job_publication *job,
                            void **infos,
                            size_t *count);
 
-/// Stores an array of pmix_info_t with what PMIx tells everybody of a rank: PMIX_RANK, PMIX_CPUSET,
+/// Stores an array of pmix_info_t with what PMIx publishes about a rank: PMIX_RANK, PMIX_CPUSET,
 /// PMIX_LOCALITY_STRING and PMIX_DEVICE_DISTANCES (of the devices that have an id). `view` is the
-/// job's part of the topology, and `host` the name of this node. If `cpuset` is NULL or empty, the rank is
-/// not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
-/// PMIx_server_register_nspace: unmodified programs then know which ranks share what. Free the array
-/// with PMIX_INFO_FREE.
+/// job's part of the topology, and `host` the name of this node. If `cpuset` is NULL or empty, the
+/// rank is not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
+/// PMIx_server_register_nspace: unmodified programs then know which ranks share what. Free the
+/// array with PMIX_INFO_FREE.
 tb_status tb_job_pmix_rank_info(const tb_topology *view,
                                 const char *host,
                                 uint32_t rank,
@@ -250,11 +250,11 @@ tb_status tb_job_list(const tb_topology *topology,
 /* ---- Placement of the ranks of a job, reports of it, and locations. ---- */
 
 /// Makes the `count` sets the PUs of as many ranks, placed as PRRTE places them. `map_by` is slot,
-/// hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu, device=NAME, ppr:N:OBJECT or cpu-list,
-/// each of which may be followed by :PE=N, and by :OVERSUBSCRIBE for more ranks than cores. `bind_to` is
-/// none, gpu or one of the objects; NULL means the default of PRRTE. For cpu-list, `order` has the PUs
-/// that the ranks take in turn. The set of a rank that is not bound becomes empty. None of the sets may
-/// be NULL. TB_ERR_PLACEMENT if the ranks cannot be placed.
+/// hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu, device=NAME, ppr:N:OBJECT or
+/// cpu-list, each of which may be followed by :PE=N, and by :OVERSUBSCRIBE for more ranks than
+/// cores. `bind_to` is none, gpu or one of the objects; NULL means the default of PRRTE. For
+/// cpu-list, `order` has the PUs that the ranks take in turn. The set of a rank that is not bound
+/// becomes empty. None of the sets may be NULL. TB_ERR_PLACEMENT if the ranks cannot be placed.
 tb_status tb_place(const tb_topology *topology,
                    const char *map_by,
                    const char *bind_to,
@@ -315,13 +315,13 @@ typedef enum tb_memory_policy {
   TB_MEMORY_INTERLEAVE = 3,
   /// From some NUMA nodes in turn, by their bandwidth. From Linux 6.9.
   TB_MEMORY_WEIGHTED_INTERLEAVE = 5,
-  /// A policy that is none of these.
+  /// Another policy.
   TB_MEMORY_MIXED = -1,
 } tb_memory_policy;
 
-/// Binds a tb_bind_target to PUs. TB_ERR_BIND if the kernel refuses. Counterpart: hwloc_set_cpubind.
-tb_status tb_cpubind_set(int32_t target,
-                         const tb_set *cpuset);
+/// Binds a tb_bind_target to PUs. TB_ERR_BIND if the kernel refuses. Counterpart:
+/// hwloc_set_cpubind.
+tb_status tb_cpubind_set(int32_t target, const tb_set *cpuset);
 
 /// Makes `cpuset` the PUs that a tb_bind_target may run on: of the process, those of any of its
 /// threads. Counterpart: hwloc_get_cpubind.
@@ -338,15 +338,14 @@ tb_status tb_cpubind_last(int32_t target, tb_set *cpuset);
 /// HWLOC_MEMBIND_THREAD and HWLOC_MEMBIND_BYNODESET.
 tb_status tb_membind_set(int32_t policy, const tb_set *nodeset, bool strict);
 
-/// Makes `nodeset` the NUMA nodes from which the calling thread takes memory, and stores the policy,
-/// a tb_memory_policy. Counterpart: hwloc_get_membind with HWLOC_MEMBIND_THREAD and
+/// Makes `nodeset` the NUMA nodes from which the calling thread takes memory, and stores the
+/// policy, a tb_memory_policy. Counterpart: hwloc_get_membind with HWLOC_MEMBIND_THREAD and
 /// HWLOC_MEMBIND_BYNODESET.
-tb_status tb_membind_get(tb_set *nodeset,
-                         int32_t *policy);
+tb_status tb_membind_get(tb_set *nodeset, int32_t *policy);
 
-/* ---- Environment variables that tell programs their GPUs. ---- */
+/* ---- Environment variables that make programs use their GPUs. ---- */
 
-/// Programming interfaces of GPUs that can be told which of them to use.
+/// Programming interfaces of GPUs with variables for the GPUs to use.
 typedef enum tb_gpu_interface {
   /// CUDA: CUDA_VISIBLE_DEVICES.
   TB_GPU_CUDA = 0,
@@ -359,9 +358,9 @@ typedef enum tb_gpu_interface {
 } tb_gpu_interface;
 
 /// Writes the environment variables by which a program uses the GPUs that a rank was given, a line
-/// NAME=value each, with a zero at its end. `interface` is a tb_gpu_interface. The text is empty if the
-/// rank was given none of that interface. `length` (may be NULL) is set to the bytes of the text
-/// without the zero, also with TB_ERR_TRUNCATED.
+/// NAME=value each, with a zero at its end. `interface` is a tb_gpu_interface. The text is empty if
+/// the rank was not given a GPU of that interface. `length` (may be NULL) is set to the bytes of
+/// the text without the zero, also with TB_ERR_TRUNCATED.
 tb_status tb_job_gpu_env(const tb_job *job,
                          uint32_t rank,
                          int32_t interface,
@@ -373,7 +372,7 @@ tb_status tb_job_gpu_env(const tb_job *job,
 
 /// Stores the hwloc_topology_t of this process. The first call adopts the hwloc segment that the
 /// environment or the PMIx server names. If there is none, or it cannot be adopted, hwloc loads a
-/// topology. Every later call stores the same pointer. Any thread may read the topology; nobody may
+/// topology. Every later call stores the same pointer. Any thread may read the topology; none may
 /// change or destroy it. hwloc's functions of memory attributes write into their topology, and
 /// crash if it was adopted (2.9.0). Use tb_memory_value instead, or call them on a duplicate
 /// (hwloc_topology_dup).
@@ -436,14 +435,15 @@ tb_status tb_exchange_answer(tb_exchange_answers *answers, const uint8_t *bytes,
 /// `reports`.
 ///
 /// `rank` is that of this process in the exchange, from 0. One process of each node `reports` its
-/// node: the adopted topology, else this machine as hwloc finds it. `name` is the name of the node;
-/// NULL is the host name. Of a node whose class another one has told before, a few hundred bytes are
-/// sent. A node that cannot be told keeps no other one waiting: it is missing in the cluster.
+/// node: the adopted topology, otherwise this machine as hwloc finds it. `name` is the name of the
+/// node; NULL is the host name. For a node whose class another node has reported before, a few
+/// hundred bytes are sent. A node that cannot be reported does not keep others waiting: it is
+/// missing in the cluster.
 ///
-/// Rank 0 writes `file` with `mode`, such as 0400; if it exists it is replaced if `replace`, else it
-/// is TB_ERR_PUBLISH. `hosts` are the nodes that should be there, a hostlist such as n[001-276]; it
-/// may be NULL. Rank 0 gets the number of nodes that are missing in `missing`, others 0; it may be
-/// NULL.
+/// Rank 0 writes `file` with `mode`, such as 0400; if it exists it is replaced if `replace`,
+/// otherwise it is TB_ERR_PUBLISH. `hosts` are the nodes that should be there, a hostlist such as
+/// n[001-276]; it may be NULL. Rank 0 gets the number of nodes that are missing in `missing`,
+/// others 0; it may be NULL.
 tb_status tb_cluster_gather(tb_exchange exchange,
                             void *context,
                             size_t rank,
@@ -474,8 +474,8 @@ tb_status tb_gathering_answer(tb_gathering *gathering, const uint8_t *bytes, siz
 tb_status tb_gathering_next(tb_gathering *gathering);
 
 /// Writes the cluster of a gathering whose rounds are over: `hosts`, `file`, `mode`, `replace` and
-/// `missing` are those of tb_cluster_gather. It can be written once. Of ranks other than 0 nothing is
-/// written.
+/// `missing` are those of tb_cluster_gather. It can be written once. Of ranks other than 0 nothing
+/// is written.
 tb_status tb_gathering_write(tb_gathering *gathering,
                              const char *hosts,
                              const char *file,

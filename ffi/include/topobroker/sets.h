@@ -40,8 +40,8 @@ void tb_set_free(tb_set *set);
 /// Makes `set` equal to `from`. Both may be the same set. Counterpart: hwloc_bitmap_copy.
 tb_status tb_set_copy(tb_set *set, const tb_set *from);
 
-/// Makes `set` the set that a text describes: a mask if the text begins with 0x, else a list such
-/// as 0-3,8 or 12-. TB_ERR_TEXT if it is neither. Counterparts: hwloc_bitmap_list_sscanf,
+/// Makes `set` the set that a text describes: a mask if the text begins with 0x, otherwise a list
+/// such as 0-3,8 or 12-. TB_ERR_TEXT if it is neither. Counterparts: hwloc_bitmap_list_sscanf,
 /// hwloc_bitmap_sscanf.
 tb_status tb_set_parse(tb_set *set, const char *text);
 
@@ -147,10 +147,9 @@ int64_t tb_set_next(const tb_set *set, int64_t previous);
 /// `previous` is -1, the first of all. Counterpart: hwloc_bitmap_next_unset.
 int64_t tb_set_next_unset(const tb_set *set, int64_t previous);
 
-/// Compares two sets by the highest index that only one of them has: 1 if that is `set`, -1 if it is
-/// `other`, 0 if they are equal. NULL is like an empty set. Counterpart: hwloc_bitmap_compare.
-int32_t tb_set_compare(const tb_set *set,
-                       const tb_set *other);
+/// Compares two sets by the highest index that only one of them has: 1 if that is `set`, -1 if it
+/// is `other`, 0 if they are equal. NULL is like an empty set. Counterpart: hwloc_bitmap_compare.
+int32_t tb_set_compare(const tb_set *set, const tb_set *other);
 
 /// Keeps only the first index of `set`. Counterpart: hwloc_bitmap_singlify.
 tb_status tb_set_singlify(tb_set *set);

@@ -17,9 +17,9 @@ fn whole(adopted: &'static Adopted) -> PyTopology {
     PyTopology(Kept::<OfTopology>::adopted(adopted.topology()))
 }
 
-/// Adopts the topology that is published to this process: by its environment, its PMIx server or the
-/// node's daemon. The first call maps it, read-only; every later one, from any thread, returns an equal
-/// one. It starts no process and changes nothing.
+/// Adopts the topology that is published to this process: by its environment, its PMIx server or
+/// the node's daemon. The first call maps it, read-only; every later one, from any thread, returns
+/// an equal one. It starts no process and changes nothing.
 ///
 /// Raises AdoptError if nothing is published: `topobroker.load()` finds or makes one then.
 #[pyfunction]
@@ -33,8 +33,8 @@ pub(crate) fn adopted() -> Option<PyTopology> {
     topobroker_reader::adopted().map(whole)
 }
 
-/// What the cgroup of this process leaves of the adopted topology, as hwloc would find it here. Like the
-/// topology itself, it is found once in a process.
+/// What the cgroup of this process leaves of the adopted topology, as hwloc would find it here.
+/// Like the topology itself, it is found once in a process.
 #[pyfunction]
 pub(crate) fn _usable(py: Python<'_>) -> PyResult<PyTopology> {
     static PART: OnceLock<View<'static>> = OnceLock::new();
@@ -49,8 +49,8 @@ pub(crate) fn _usable(py: Python<'_>) -> PyResult<PyTopology> {
     Ok(PyTopology(Kept::<OfTopology>::adopted(part.topology())))
 }
 
-/// How many PUs the processes of the cgroup of this process can keep busy all the time: the quota of
-/// `cpu.max`, or of version 1 of cgroups. None if there is none.
+/// How many PUs the processes of the cgroup of this process can keep busy all the time: the quota
+/// of `cpu.max`, or of version 1 of cgroups. None if there is none.
 #[pyfunction]
 pub(crate) fn cpu_quota() -> PyResult<Option<f64>> {
     let quota = CpuQuota::of_this_process().map_err(failed)?;
@@ -64,8 +64,8 @@ pub(crate) fn _adopt_keys(py: Python<'_>, lines: &str) -> PyResult<PyTopology> {
     py.detach(|| topobroker_reader::adopt_keys(keys)).map(whole).map_err(not_adopted)
 }
 
-/// The part of the node's topology that this process may use: that of its job, else what its launcher,
-/// affinity and cgroup leave. A view of `adopt()`.
+/// The part of the node's topology that this process may use: that of its job, otherwise what its
+/// launcher, affinity and cgroup leave. A view of `adopt()`.
 #[pyfunction]
 pub(crate) fn mine(py: Python<'_>) -> PyResult<PyTopology> {
     let view = py.detach(effective_view).map_err(|error| match error {
@@ -75,7 +75,8 @@ pub(crate) fn mine(py: Python<'_>) -> PyResult<PyTopology> {
     Ok(PyTopology(Kept::of_adopted_view(view)))
 }
 
-/// Whether a topology is the whole of what this process has adopted, and not what its cgroup leaves.
+/// Whether a topology is the whole of what this process has adopted, and not what its cgroup
+/// leaves.
 pub(crate) fn is_whole(topology: Topology<'_>) -> bool {
     topobroker_reader::adopted()
         .is_some_and(|it| View::whole(it.topology()) == View::whole(topology))
@@ -90,8 +91,9 @@ pub(crate) fn segment_of<H: Handle>(handle: &Kept<H>) -> Option<String> {
 /// What pickles something: the function that makes it again, and its arguments.
 pub(crate) type Pickled<'py> = (Bound<'py, PyAny>, (String, Option<u32>, bool));
 
-/// The adopted topology again, or the object with a number: what they are pickled as. This process must
-/// have adopted the same segment, or finds it as `load` does. `is_part`: what its own cgroup leaves.
+/// The adopted topology again, or the object with a number: what they are pickled as. This process
+/// must have adopted the same segment, or finds it as `load` does. `is_part`: what its own cgroup
+/// leaves.
 #[pyfunction]
 #[pyo3(signature = (segment, id = None, is_part = false))]
 pub(crate) fn _unpickled(
@@ -122,14 +124,15 @@ pub(crate) fn _adopt_elected(py: Python<'_>) -> Option<PyTopology> {
     py.detach(|| topobroker_reader::adopt_keys(elected()?).ok()).map(whole)
 }
 
-/// The process that has published what this process has adopted, and with which it goes; 0 if there is none.
+/// The process that has published what this process has adopted, and with which it goes; 0 if there
+/// is none.
 #[pyfunction]
 pub(crate) fn _publisher() -> u32 {
     topobroker_reader::adopted().map_or(0, |adopted| adopted.header().publisher_pid)
 }
 
-/// The PUs that this process may run on, and those that it could have: what its cgroup and its launcher
-/// leave of the adopted topology.
+/// The PUs that this process may run on, and those that it could have: what its cgroup and its
+/// launcher leave of the adopted topology.
 #[pyfunction]
 pub(crate) fn _limits(py: Python<'_>) -> PyResult<(PySet, PySet)> {
     let topology = adopt(py)?;

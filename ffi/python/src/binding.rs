@@ -22,9 +22,9 @@ pub(crate) fn bound_cpus() -> PyResult<PySet> {
     topobroker_binding::binding(Target::ThisThread).map(PySet).map_err(failed)
 }
 
-/// Binds the memory that this thread, and the threads and programs that it starts, take from now on:
-/// "default", "firsttouch", "bind" (from these NUMA nodes, if they have room; with `strict` from no
-/// others), "interleave" or "weighted". Counterpart: `hwloc_set_membind`.
+/// Binds the memory that this thread, and the threads and programs that it starts, take from now
+/// on: "default", "firsttouch", "bind" (from these NUMA nodes, if they have room; with `strict`
+/// from no others), "interleave" or "weighted". Counterpart: `hwloc_set_membind`.
 #[pyfunction]
 #[pyo3(signature = (policy, nodes = None, *, strict = false))]
 pub(crate) fn bind_memory(policy: &str, nodes: Option<AnySet>, strict: bool) -> PyResult<()> {
@@ -44,8 +44,8 @@ pub(crate) fn bind_memory(policy: &str, nodes: Option<AnySet>, strict: bool) -> 
     topobroker_binding::bind_memory(policy, &nodes, strict).map_err(failed)
 }
 
-/// Environment variables by which UCX, NCCL and MPICH use the NICs, and CUDA, ROCm and Level Zero the
-/// GPUs that are given, the best first.
+/// Environment variables by which UCX, NCCL and MPICH use the NICs, and CUDA, ROCm and Level Zero
+/// the GPUs that are given, the best first.
 #[pyfunction]
 #[pyo3(signature = (topology, *, nics = Given(Vec::new()), gpus = Given(Vec::new())), text_signature = "(topology, *, nics=(), gpus=())")]
 pub(crate) fn variables_of(

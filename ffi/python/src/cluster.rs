@@ -16,8 +16,8 @@ use topobroker_reader::cluster::{Cluster, ClusterNode, NodeGroup, adopt_cluster}
 #[pyclass(frozen, name = "Cluster", module = "topobroker", mapping)]
 pub(crate) struct PyCluster(Kept<OfCluster>);
 
-/// The cluster in the file that TOPOBROKER_CLUSTER names. The first call maps it; every later one returns
-/// the same.
+/// The cluster in the file that TOPOBROKER_CLUSTER names. The first call maps it; every later one
+/// returns the same.
 #[pyfunction]
 #[pyo3(name = "adopt_cluster")]
 pub(crate) fn adopted_cluster(py: Python<'_>) -> PyResult<PyCluster> {
@@ -84,7 +84,8 @@ impl PyCluster {
         Ok((0..count.map_err(failed)?).filter_map(group).collect())
     }
 
-    /// Least number of links between two nodes: 2 if they are at one switch; None if there is no way.
+    /// Least number of links between two nodes: 2 if they are at one switch; None if there is no
+    /// way.
     fn hops(&self, one: &PyNode, other: &PyNode) -> PyResult<Option<u32>> {
         let number = |node: &PyNode| node.0.ask(|node| node.number());
         let (one, other) = (number(one), number(other));

@@ -1,4 +1,5 @@
-//! The classes that make each other. Their methods are in files of their own, which import from here.
+//! The classes that make each other. Their methods are in files of their own, which import from
+//! here.
 
 use crate::failure::wrong_value;
 use crate::kept::{Kept, OfObject, OfTopology};

@@ -1,5 +1,5 @@
-//! Which interpreter of a process the module is in. Its classes are made once in a process, so a second
-//! interpreter would share them with the first, and outlive it or not.
+//! Which interpreter of a process the module is in. Its classes are made once in a process, so a
+//! second interpreter would share them with the first, and outlive it or not.
 
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi::{PyInterpreterState_Get, PyInterpreterState_GetID};

@@ -26,8 +26,8 @@ pub(crate) struct PyRank {
     rank: JobRank,
 }
 
-/// The job of this process; None if it has none. With `file`, the job in that file. It is adopted, and
-/// stays.
+/// The job of this process; None if it has none. With `file`, the job in that file. It is adopted,
+/// and stays.
 #[pyfunction]
 #[pyo3(signature = (file = None))]
 pub(crate) fn job(py: Python<'_>, file: Option<PathBuf>) -> PyResult<Option<PyJob>> {
@@ -88,7 +88,8 @@ impl PyJob {
         Ok(all.map(PyLocality).collect())
     }
 
-    /// Ranks on this node that share something, such as "L3", with a rank. ValueError if ranks share no such thing.
+    /// Ranks on this node that share something, such as "L3", with a rank. ValueError if ranks
+    /// share no such thing.
     fn sharing(&self, rank: u32, what: &str) -> PyResult<Vec<u32>> {
         let shared = Locality::named(what).ok_or_else(|| {
             wrong_value(format!(
@@ -99,8 +100,8 @@ impl PyJob {
         Ok(self.0.sharing(rank, shared).collect())
     }
 
-    /// The ranks that are on the same instance of hardware, a pair of URIs and ranks for each. Counterpart:
-    /// `MPI_Hw_groups_get` of the proposal to the MPI Forum.
+    /// The ranks that are on the same instance of hardware, a pair of URIs and ranks for each.
+    /// Counterpart: `MPI_Hw_groups_get` of the proposal to the MPI Forum.
     #[pyo3(signature = (least = 1))]
     fn groups(&self, least: usize) -> Vec<(Vec<String>, Vec<u32>)> {
         let groups = self.0.hw_resources().groups(least).into_iter();
@@ -116,8 +117,8 @@ impl PyJob {
         Ok(ranks.collect())
     }
 
-    /// Which instance of a type, such as "hwloc://L3Cache", each rank is on, in the order of local ranks:
-    /// the colours for `MPI_Comm_split`.
+    /// Which instance of a type, such as "hwloc://L3Cache", each rank is on, in the order of local
+    /// ranks: the colours for `MPI_Comm_split`.
     fn instances(&self, resource: &str) -> PyResult<Vec<Option<u32>>> {
         let resources = self.0.hw_resources();
         let found = resources.instances(uri(resource)?).map_err(failed)?;
@@ -179,7 +180,8 @@ impl PyRank {
         self.given(self.job.gpus(self.rank.rank))
     }
 
-    /// The NVLink domain over nodes that all of its GPUs are in; None if they are in none or several.
+    /// The NVLink domain over nodes that all of its GPUs are in; None if they are in none or
+    /// several.
     #[getter]
     fn nvlink_domain(&self) -> Option<&'static str> {
         self.job.nvlink_domain(self.rank.rank)
@@ -191,8 +193,8 @@ impl PyRank {
         of_nics_of_rank(self.job, self.rank.rank).into_iter().collect()
     }
 
-    /// Environment variables by which CUDA, ROCm and Level Zero use its GPUs, or its instance of a GPU
-    /// that is parted by MIG.
+    /// Environment variables by which CUDA, ROCm and Level Zero use its GPUs, or its instance of a
+    /// GPU that is parted by MIG.
     #[getter]
     fn gpu_variables(&self) -> BTreeMap<&'static str, String> {
         let variables = |it| of_gpus_of_rank(it, self.job, self.rank.rank);

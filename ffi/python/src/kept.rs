@@ -1,8 +1,9 @@
 //! Handles of the reader that Python objects hold, with the owner of what they borrow from.
 //!
-//! A handle such as [`Object`] borrows from a topology. Python has no lifetimes, so a [`Kept`] holds
-//! the handle as if what it borrows from lived forever, together with the owner of that. It shows the
-//! handle only to closures that must do for every lifetime, so nothing that borrows gets out alone.
+//! A handle such as [`Object`] borrows from a topology. Python has no lifetimes, so a [`Kept`]
+//! holds the handle as if what it borrows from lived forever, together with the owner of that. It
+//! shows the handle only to closures that must do for every lifetime, so nothing that borrows gets
+//! out alone.
 
 use memmap2::Mmap;
 use parking_lot::Mutex;
@@ -19,8 +20,8 @@ use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError, NodeGro
 use topobroker_reader::links::Links;
 use topobroker_reader::{Archive, Object, Objects, Topology, View};
 
-/// What a handle borrows from; `None` for what this process has adopted, which is there as long as it
-/// runs.
+/// What a handle borrows from; `None` for what this process has adopted, which is there as long as
+/// it runs.
 type Owner = Option<Arc<dyn Any + Send + Sync>>;
 
 /// A handle that borrows.
@@ -99,8 +100,8 @@ impl<H: Handle> Kept<H> {
         question(&self.handle)
     }
 
-    /// Asks two handles. The question must not keep one of them in the other, as it could in one with a
-    /// lock: then it would not be kept by its owner.
+    /// Asks two handles. The question must not keep one of them in the other, as it could in one
+    /// with a lock: then it would not be kept by its owner.
     pub(crate) fn ask_with<K: Handle, R>(
         &self,
         other: &Kept<K>,
@@ -198,8 +199,8 @@ impl Kept<OfNode> {
     }
 }
 
-/// The bytes of a regular file. If its owner cuts it short meanwhile, the kernel ends the process with
-/// SIGBUS.
+/// The bytes of a regular file. If its owner cuts it short meanwhile, the kernel ends the process
+/// with SIGBUS.
 fn mapped(file: &Path) -> io::Result<(&'static [u8], Owner)> {
     // A FIFO without a writer must not be waited for.
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(file)?;
@@ -226,8 +227,8 @@ fn keep<T: Send + Sync + 'static>(value: T, below: Owner) -> (&'static T, Owner)
     let place: *const T = &raw const holder.value;
     // SAFETY: the value is behind a reference count, so it stays in its place as long as the owner
     // is kept. Within this module each reference goes into a `Kept` or a holder together with its
-    // owner. A `Kept` shows it only to closures that must do for every lifetime, and no such closure
-    // puts it into another handle.
+    // owner. A `Kept` shows it only to closures that must do for every lifetime, and no such
+    // closure puts it into another handle.
     let value = unsafe { &*place };
     (value, Some(holder))
 }

@@ -1,5 +1,5 @@
-//! The node's shared hwloc topology in Python: the module `topobroker._topobroker`, which the package
-//! `topobroker` in the folder next to this one shows.
+//! The node's shared hwloc topology in Python: the module `topobroker._topobroker`, which the
+//! package `topobroker` in the folder next to this one shows.
 //!
 //! What Python asks is answered by the reader. Classes are made when they are first used, because
 //! each costs every process some kilobytes.

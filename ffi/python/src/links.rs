@@ -52,8 +52,8 @@ pub(crate) struct PyVertex {
     object: Option<Py<PyObject>>,
 }
 
-/// A link between two vertices. Bandwidths are in MB/s in one direction, latency in nanoseconds; None
-/// if unknown.
+/// A link between two vertices. Bandwidths are in MB/s in one direction, latency in nanoseconds;
+/// None if unknown.
 #[pyclass(frozen, get_all, name = "Link", module = "topobroker")]
 pub(crate) struct PyLink {
     /// Number of a vertex.
@@ -123,14 +123,15 @@ impl PyLinks {
         self.0.ask(|links| links.links().iter().map(link).collect())
     }
 
-    /// Number of the vertex with a name, such as "mlx5_0", "0000:41:00.0" or "package:0"; None if there
-    /// is none.
+    /// Number of the vertex with a name, such as "mlx5_0", "0000:41:00.0" or "package:0"; None if
+    /// there is none.
     fn find(&self, name: &str) -> Option<usize> {
         self.0.ask(|links| links.find(name)).map(VertexId::index)
     }
 
-    /// The best path between two vertices, each a number, a name or an object; None if there is none.
-    /// `measure` is "bandwidth", "latency" or "hops"; with `relay`, a GPU on the way may forward data.
+    /// The best path between two vertices, each a number, a name or an object; None if there is
+    /// none. `measure` is "bandwidth", "latency" or "hops"; with `relay`, a GPU on the way may
+    /// forward data.
     #[pyo3(signature = (one, other, measure = "bandwidth", relay = false))]
     fn path(
         &self,
@@ -152,8 +153,8 @@ impl PyLinks {
         Ok(self.0.ask(|links| path(links, from, to, measure, relay)))
     }
 
-    /// The graph for networkx, which must be installed: a MultiGraph with the attributes of vertices and
-    /// links.
+    /// The graph for networkx, which must be installed: a MultiGraph with the attributes of
+    /// vertices and links.
     fn to_networkx<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         this.py().import("topobroker._graph")?.call_method1("of_links", (this,))
     }

@@ -56,8 +56,8 @@ impl<'py> FromPyObject<'_, 'py> for Given {
     }
 }
 
-/// What Python gives in turn, `most` of them at most. It is not asked how many there are: what it says may be wrong, or
-/// more than there is memory for.
+/// What Python gives in turn, `most` of them at most. It is not asked how many there are: what it
+/// says may be wrong, or more than there is memory for.
 pub(crate) fn within<'py>(
     most: usize,
     what: &str,
@@ -141,7 +141,8 @@ impl PyObject {
         self.0.ask(|object| PyList::new(py, pairs(object.infos())))
     }
 
-    /// The value of its first info of a name; None if it has none. Counterpart: `hwloc_obj_get_info_by_name`.
+    /// The value of its first info of a name; None if it has none. Counterpart:
+    /// `hwloc_obj_get_info_by_name`.
     fn info<'py>(&self, py: Python<'py>, name: &str) -> Option<Bound<'py, pyo3::types::PyString>> {
         self.text(py, |object| object.info(name))
     }

@@ -12,9 +12,9 @@ use topobroker_reader::{Format, Set};
 
 /// A set of indexes of PUs or NUMA nodes, which does not change. Counterpart: `hwloc_bitmap_t`.
 ///
-/// It is made of an iterable of indexes such as a `range` or what `os.sched_getaffinity` returns; of
-/// an int, whose bits are the indexes (a negative one has all bits from some on, and so has the set);
-/// or of text: hwloc's (`0x0000000f`) or a list (`0-3,8`).
+/// It is made of an iterable of indexes such as a `range` or what `os.sched_getaffinity` returns;
+/// of an int, whose bits are the indexes (a negative one has all bits from some on, and so has the
+/// set); or of text: hwloc's (`0x0000000f`) or a list (`0-3,8`).
 ///
 /// >>> Set("0-3") | {8} == Set(range(4)) | Set(256)
 /// True

@@ -180,8 +180,8 @@ impl PyMemoryAttribute {
         self.ask(|it| it.needs_initiator())
     }
 
-    /// The value of a NUMA node in bytes, PUs, MiB/s or nanoseconds, from some PUs or an object; None
-    /// if unknown. Counterpart: `hwloc_memattr_get_value`.
+    /// The value of a NUMA node in bytes, PUs, MiB/s or nanoseconds, from some PUs or an object;
+    /// None if unknown. Counterpart: `hwloc_memattr_get_value`.
     #[pyo3(signature = (target, initiator = None))]
     fn value(
         &self,

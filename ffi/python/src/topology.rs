@@ -109,7 +109,8 @@ impl PyTopology {
         self.ids(|topology| topology.nics(NicChoice::Active).map(Object::id).collect())
     }
 
-    /// The objects of a type, such as "core", "L3", "Group1" or "gpu"; without one, all, level by level.
+    /// The objects of a type, such as "core", "L3", "Group1" or "gpu"; without one, all, level by
+    /// level.
     #[pyo3(signature = (r#type = None))]
     fn objects(&self, r#type: Option<&str>) -> PyResult<PyObjects> {
         match r#type {
@@ -198,8 +199,8 @@ impl PyTopology {
         PySet(self.0.ask(|topology| topology.cpuset_of_nodes(&nodes)))
     }
 
-    /// Splits the PUs into `count` sets that are far from each other; objects of the type `until`, such as
-    /// "core", are not split. Counterpart: `hwloc_distrib`.
+    /// Splits the PUs into `count` sets that are far from each other; objects of the type `until`,
+    /// such as "core", are not split. Counterpart: `hwloc_distrib`.
     #[pyo3(signature = (count, until = None))]
     fn distribute(&self, count: usize, until: Option<&str>) -> PyResult<Vec<PySet>> {
         let until = until.map(type_named).transpose()?;
@@ -289,8 +290,8 @@ impl PyTopology {
         self.0.ask(|topology| topology.locality_string(&cpus))
     }
 
-    /// The device, "nic" or "gpu", that is best for a process that is bound to PUs, if no other process counts;
-    /// None if there is none.
+    /// The device, "nic" or "gpu", that is best for a process that is bound to PUs, if no other
+    /// process counts; None if there is none.
     fn nearest(&self, cpus: AnySet, device: &str) -> PyResult<Option<PyObject>> {
         let device = match device {
             "nic" => RankDevice::Nic,
@@ -300,15 +301,16 @@ impl PyTopology {
         Ok(self.find(|topology| topology.nearest(&cpus, device)))
     }
 
-    /// A NIC that is nearer to a process on PUs than the NIC that it has, and down; None if there is none.
+    /// A NIC that is nearer to a process on PUs than the NIC that it has, and down; None if there
+    /// is none.
     fn nearer_but_down(&self, cpus: AnySet, nic: &PyObject) -> PyResult<Option<PyObject>> {
         let id = self.own_id(nic)?;
         Ok(self.find(|topology| topology.nearer_but_down(&cpus, topology.object(id)?)))
     }
 
-    /// Deals devices, such as `nics` or `gpus`, to ranks. NICs are shared; ranks share a GPU only if there are more
-    /// ranks than GPUs. Each of `ranks` is the PUs of a rank, or a
-    /// device that its devices should be near. Returns a list of devices for each rank.
+    /// Deals devices, such as `nics` or `gpus`, to ranks. NICs are shared; ranks share a GPU only
+    /// if there are more ranks than GPUs. Each of `ranks` is the PUs of a rank, or a device that
+    /// its devices should be near. Returns a list of devices for each rank.
     #[pyo3(signature = (devices, ranks, per_rank = 1))]
     fn assign(
         &self,
@@ -370,8 +372,8 @@ impl PyTopology {
         self.0.ask(|topology| synthetic::export(*topology)).map_err(failed)
     }
 
-    /// A picture of it as SVG. With `fold`, neighbours that are alike are drawn once; by default only in
-    /// large pictures. What `highlighted` has is marked.
+    /// A picture of it as SVG. With `fold`, neighbours that are alike are drawn once; by default
+    /// only in large pictures. What `highlighted` has is marked.
     #[pyo3(signature = (*, fold = None, highlighted = None))]
     fn to_svg(&self, fold: Option<bool>, highlighted: Option<AnySet>) -> String {
         let fold = match fold {

@@ -38,7 +38,8 @@ pub enum tb_memory_policy {
     TB_MEMORY_MIXED = -1,
 }
 
-/// Binds a tb_bind_target to PUs. TB_ERR_BIND if the kernel refuses. Counterpart: hwloc_set_cpubind.
+/// Binds a tb_bind_target to PUs. TB_ERR_BIND if the kernel refuses. Counterpart:
+/// hwloc_set_cpubind.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cpubind_set(target: i32, cpuset: Input<'_, tb_set>) -> tb_status {
     call_with(|handles| Ok(bind(target_of(target)?, &cpuset.given(handles, "cpuset")?.0)?))
@@ -77,8 +78,8 @@ pub extern "C" fn tb_membind_set(
     })
 }
 
-/// Makes `nodeset` the NUMA nodes from which the calling thread takes memory, and stores the policy,
-/// a tb_memory_policy. Counterpart: hwloc_get_membind with HWLOC_MEMBIND_THREAD and
+/// Makes `nodeset` the NUMA nodes from which the calling thread takes memory, and stores the
+/// policy, a tb_memory_policy. Counterpart: hwloc_get_membind with HWLOC_MEMBIND_THREAD and
 /// HWLOC_MEMBIND_BYNODESET.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_membind_get(nodeset: Output<'_, tb_set>, policy: Out<'_, i32>) -> tb_status {

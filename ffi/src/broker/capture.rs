@@ -46,8 +46,8 @@ pub extern "C" fn tb_description_from_machine(
     call(|| captured(&Input::ThisMachine, Source::ThisMachine, description))
 }
 
-/// Loads an hwloc XML file of version 1 or 2, and captures it. hwloc reads it in a child process with
-/// few rights (fork), so that a damaged file ends no program.
+/// Loads an hwloc XML file of version 1 or 2, and captures it. hwloc reads it in a child process
+/// with few rights (fork), so that a damaged file ends no program.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_description_from_xml(
     file: Text<'_>,

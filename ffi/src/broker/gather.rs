@@ -48,14 +48,15 @@ pub extern "C" fn tb_exchange_answer(
 /// `reports`.
 ///
 /// `rank` is that of this process in the exchange, from 0. One process of each node `reports` its
-/// node: the adopted topology, else this machine as hwloc finds it. `name` is the name of the node;
-/// NULL is the host name. For a node whose class another node has reported before, a few hundred bytes are
-/// sent. A node that cannot be reported does not keep others waiting: it is missing in the cluster.
+/// node: the adopted topology, otherwise this machine as hwloc finds it. `name` is the name of the
+/// node; NULL is the host name. For a node whose class another node has reported before, a few
+/// hundred bytes are sent. A node that cannot be reported does not keep others waiting: it is
+/// missing in the cluster.
 ///
-/// Rank 0 writes `file` with `mode`, such as 0400; if it exists it is replaced if `replace`, else it
-/// is TB_ERR_PUBLISH. `hosts` are the nodes that should be there, a hostlist such as n[001-276]; it
-/// may be NULL. Rank 0 gets the number of nodes that are missing in `missing`, others 0; it may be
-/// NULL.
+/// Rank 0 writes `file` with `mode`, such as 0400; if it exists it is replaced if `replace`,
+/// otherwise it is TB_ERR_PUBLISH. `hosts` are the nodes that should be there, a hostlist such as
+/// n[001-276]; it may be NULL. Rank 0 gets the number of nodes that are missing in `missing`,
+/// others 0; it may be NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cluster_gather(
     exchange: tb_exchange,
@@ -156,8 +157,8 @@ pub extern "C" fn tb_gathering_next(gathering: Option<&mut tb_gathering>) -> tb_
 }
 
 /// Writes the cluster of a gathering whose rounds are over: `hosts`, `file`, `mode`, `replace` and
-/// `missing` are those of tb_cluster_gather. It can be written once. Of ranks other than 0 nothing is
-/// written.
+/// `missing` are those of tb_cluster_gather. It can be written once. Of ranks other than 0 nothing
+/// is written.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_gathering_write(
     gathering: Option<&mut tb_gathering>,

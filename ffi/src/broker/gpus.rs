@@ -22,9 +22,9 @@ pub enum tb_gpu_interface {
 }
 
 /// Writes the environment variables by which a program uses the GPUs that a rank was given, a line
-/// NAME=value each, with a zero at its end. `interface` is a tb_gpu_interface. The text is empty if the
-/// rank was not given a GPU of that interface. `length` (may be NULL) is set to the bytes of the text
-/// without the zero, also with TB_ERR_TRUNCATED.
+/// NAME=value each, with a zero at its end. `interface` is a tb_gpu_interface. The text is empty if
+/// the rank was not given a GPU of that interface. `length` (may be NULL) is set to the bytes of
+/// the text without the zero, also with TB_ERR_TRUNCATED.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_gpu_env(
     job: Option<&tb_job>,

@@ -51,7 +51,8 @@ pub struct tb_device_policy<'a> {
     /// The network that the job uses: infiniband, roce, ethernet, slingshot, efa, omni-path, or a
     /// subnet such as fe80:0000:0000:0001. NULL: the one of the greatest bandwidth.
     pub network: Text<'a>,
-    /// Only these NICs, as UCX and NCCL write them: =mlx5_0:1,mlx5_1 or mlx5_* or ^mlx5_2. NULL: all.
+    /// Only these NICs, as UCX and NCCL write them: =mlx5_0:1,mlx5_1 or mlx5_* or ^mlx5_2. NULL:
+    /// all.
     pub nic: Text<'a>,
     /// None of these NICs. NULL: none is left out.
     pub no_nic: Text<'a>,
@@ -61,11 +62,11 @@ pub struct tb_device_policy<'a> {
 ///
 /// `name` consists of letters, digits, dots, underscores and hyphens, and no other job over the
 /// topology has it. `ranks` are the ranks of its processes on this node, in the order of their
-/// local ranks, and `cpusets` are their PUs, NULL or empty for a rank that is not bound; both arrays have
-/// `count` elements. `launcher` is a tb_job_end, or the pid of the process that the job ends with.
-/// With `legacy`, files for unmodified programs of hwloc and PMIx are published next to the job.
-/// `devices` says which NICs and GPUs the ranks are given; it may be NULL: one of each, NICs that are
-/// known to be active. On a failure nothing is left behind.
+/// local ranks, and `cpusets` are their PUs, NULL or empty for a rank that is not bound; both
+/// arrays have `count` elements. `launcher` is a tb_job_end, or the pid of the process that the job
+/// ends with. With `legacy`, files for unmodified programs of hwloc and PMIx are published next to
+/// the job. `devices` says which NICs and GPUs the ranks are given; it may be NULL: one of each,
+/// NICs that are known to be active. On a failure nothing is left behind.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_add(
     view: Option<&tb_topology>,
@@ -137,9 +138,9 @@ pub extern "C" fn tb_job_publication_env(
     call(|| variable(&job.given("job")?.environment, index, name, value))
 }
 
-/// Stores an array of pmix_info_t for the processes of a job: the array of tb_publication_pmix_info and the
-/// file of the job (topobroker.job). The hwloc segment and the XML in it are those of the job's
-/// part alone. Free the array with PMIX_INFO_FREE.
+/// Stores an array of pmix_info_t for the processes of a job: the array of tb_publication_pmix_info
+/// and the file of the job (topobroker.job). The hwloc segment and the XML in it are those of the
+/// job's part alone. Free the array with PMIX_INFO_FREE.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_pmix_info(
     job: Option<&tb_job_publication>,
@@ -157,10 +158,10 @@ pub extern "C" fn tb_job_pmix_info(
 
 /// Stores an array of pmix_info_t with what PMIx publishes about a rank: PMIX_RANK, PMIX_CPUSET,
 /// PMIX_LOCALITY_STRING and PMIX_DEVICE_DISTANCES (of the devices that have an id). `view` is the
-/// job's part of the topology, and `host` the name of this node. If `cpuset` is NULL or empty, the rank is
-/// not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
-/// PMIx_server_register_nspace: unmodified programs then know which ranks share what. Free the array
-/// with PMIX_INFO_FREE.
+/// job's part of the topology, and `host` the name of this node. If `cpuset` is NULL or empty, the
+/// rank is not bound, and the array has PMIX_RANK alone. Put the array into a PMIX_PROC_DATA of
+/// PMIx_server_register_nspace: unmodified programs then know which ranks share what. Free the
+/// array with PMIX_INFO_FREE.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_job_pmix_rank_info(
     view: Option<&tb_topology>,

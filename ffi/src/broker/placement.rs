@@ -14,11 +14,11 @@ use topobroker::placement::{Policy, place, report, usual_count};
 use topobroker_reader::{Object, Topology};
 
 /// Makes the `count` sets the PUs of as many ranks, placed as PRRTE places them. `map_by` is slot,
-/// hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu, device=NAME, ppr:N:OBJECT or cpu-list,
-/// each of which may be followed by :PE=N, and by :OVERSUBSCRIBE for more ranks than cores. `bind_to` is
-/// none, gpu or one of the objects; NULL means the default of PRRTE. For cpu-list, `order` has the PUs
-/// that the ranks take in turn. The set of a rank that is not bound becomes empty. None of the sets may
-/// be NULL. TB_ERR_PLACEMENT if the ranks cannot be placed.
+/// hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu, device=NAME, ppr:N:OBJECT or
+/// cpu-list, each of which may be followed by :PE=N, and by :OVERSUBSCRIBE for more ranks than
+/// cores. `bind_to` is none, gpu or one of the objects; NULL means the default of PRRTE. For
+/// cpu-list, `order` has the PUs that the ranks take in turn. The set of a rank that is not bound
+/// becomes empty. None of the sets may be NULL. TB_ERR_PLACEMENT if the ranks cannot be placed.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_place(
     topology: Option<&tb_topology>,

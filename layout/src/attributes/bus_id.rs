@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// Domain, bus, device and function of a PCI device. They are ordered as Linux lists devices, and as
-/// CUDA and ROCm number GPUs. The text is that of Linux: `0000:03:00.1`.
+/// Domain, bus, device and function of a PCI device. They are ordered as Linux lists devices, and
+/// as CUDA and ROCm number GPUs. The text is that of Linux: `0000:03:00.1`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BusId {
     /// Domain, `xxxx` of `xxxx:yy:zz.t`.

@@ -57,7 +57,8 @@ impl Pci {
         self.class_id >> 8 == 0x02
     }
 
-    /// Whether it is the display of a service processor (of ASPEED or Matrox), which computes nothing.
+    /// Whether it is the display of a service processor (of ASPEED or Matrox), which computes
+    /// nothing.
     #[must_use]
     pub const fn is_service_display(&self) -> bool {
         self.class_id == 0x0300 && matches!(self.vendor_id, 0x1a03 | 0x102b)

@@ -1,10 +1,10 @@
 //! Tables of attributes: how rows become columns of the archive, and columns rows.
 
-/// Declares the table of a struct of attributes. Each line is a column: its name, the fields that are
-/// in it (two share the number of [`Stored`](super::stored::Stored) for pairs), and the number of its
-/// [`Property`](crate::cluster::field::Property) if nodes of one class may differ in it. The types of
-/// the fields say how they are packed and which numbers are valid. A field that is in no column, and not
-/// behind `except`, does not compile.
+/// Declares the table of a struct of attributes. Each line is a column: its name, the fields that
+/// are in it (two share the number of [`Stored`](super::stored::Stored) for pairs), and the number
+/// of its [`Property`](crate::cluster::field::Property) if nodes of one class may differ in it. The
+/// types of the fields say how they are packed and which numbers are valid. A field that is in no
+/// column, and not behind `except`, does not compile.
 macro_rules! table {
     (
         $(#[$about:meta])*
@@ -34,8 +34,8 @@ macro_rules! table {
 
         #[allow(unused_parens, reason = "a column of one field is written like one of two")]
         impl $archived {
-            /// The attributes in a row. `own` is asked for the value of each property in which nodes of
-            /// one class may differ, and gets the stored one.
+            /// The attributes in a row. `own` is asked for the value of each property in which
+            /// nodes of one class may differ, and gets the stored one.
             #[must_use]
             #[inline]
             pub fn row(
@@ -71,7 +71,8 @@ macro_rules! table {
 
         #[allow(unused_parens, reason = "a column of one field is written like one of two")]
         impl $row {
-            /// The numbers of the columns, each with its property if nodes of one class may differ in it.
+            /// The numbers of the columns, each with its property if nodes of one class may differ
+            /// in it.
             pub fn numbers(
                 &self,
             ) -> impl Iterator<Item = (Option<$crate::cluster::field::Property>, u64)> {

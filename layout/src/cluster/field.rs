@@ -1,7 +1,7 @@
 //! Which values may differ between nodes of one class, and how one of them is named.
 
-/// A property of an object or of a table whose values may differ between nodes of one class. Those of
-/// attributes are in the tables of [`attributes`](crate::attributes).
+/// A property of an object or of a table whose values may differ between nodes of one class. Those
+/// of attributes are in the tables of [`attributes`](crate::attributes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Property(pub(crate) u8);
 
@@ -25,9 +25,9 @@ impl Property {
 }
 
 /// Names one value of a topology: the property in 8 bits, the object in 28 and the place in 28. The
-/// object is its number, that of a distance matrix for [`Property::DISTANCE`], otherwise 0. The place is
-/// that of an info, of a fact or of a page type of the object, of a value of the matrix, or of a
-/// stored value of the memory attributes.
+/// object is its number, that of a distance matrix for [`Property::DISTANCE`], otherwise 0. The
+/// place is that of an info, of a fact or of a page type of the object, of a value of the matrix,
+/// or of a stored value of the memory attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Field(u64);
 

@@ -8,8 +8,8 @@ use crate::column::{ArchivedColumn, partition_point};
 use crate::error::{OpenError, ValidationError};
 use crate::validate::{ROWS_A_BYTE, check_rules, ensure};
 
-/// Checks a directory of a cluster of `nodes` nodes and gives access to it. If it is certified, ports and
-/// links are not checked one by one: a search among any others ends too.
+/// Checks a directory of a cluster of `nodes` nodes and gives access to it. If it is certified,
+/// ports and links are not checked one by one: a search among any others ends too.
 ///
 /// # Errors
 ///

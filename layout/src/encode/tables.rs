@@ -1,4 +1,5 @@
-//! Encodes the tables other than the tree: strings, memory, distances, memory attributes, CPU kinds.
+//! Encodes the tables other than the tree: strings, memory, distances, memory attributes, CPU
+//! kinds.
 
 use super::builder::Builder;
 use super::error::EncodeError;

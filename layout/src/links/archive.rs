@@ -1,5 +1,5 @@
-//! The archive of links: what an administrator declares about the links of a node, because hwloc does
-//! not.
+//! The archive of links: what an administrator declares about the links of a node, because hwloc
+//! does not.
 
 use super::kinds::{LinkClass, LinkOrigin, VertexKind};
 use super::link::{Link, Vertex, VertexId};

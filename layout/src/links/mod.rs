@@ -1,4 +1,5 @@
-//! Links of a node: what vertices and links are, and the archive of those that an administrator declares.
+//! Links of a node: what vertices and links are, and the archive of those that an administrator
+//! declares.
 
 mod archive;
 mod kinds;

@@ -303,8 +303,9 @@ fn validate_moved(
     validate_order_of_pus(overlay, first_special, &ordinal_of)
 }
 
-/// Checks that the PUs of an object are those of its normal children, one after the other, and that the
-/// objects of a level are in the order of their PUs. `end` is the ordinal behind the last normal object.
+/// Checks that the PUs of an object are those of its normal children, one after the other, and that
+/// the objects of a level are in the order of their PUs. `end` is the ordinal behind the last
+/// normal object.
 fn validate_order_of_pus(
     overlay: &ArchivedOverlay,
     end: usize,

@@ -76,8 +76,8 @@ impl Set {
         }
     }
 
-    /// Makes this the set of several ranges of indexes. It is fastest if each range starts at or after the end of the
-    /// one before it. The memory of the set is reused.
+    /// Makes this the set of several ranges of indexes. It is fastest if each range starts at or
+    /// after the end of the one before it. The memory of the set is reused.
     ///
     /// ```
     /// use topobroker_layout::set::Set;

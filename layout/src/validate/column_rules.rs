@@ -1,4 +1,5 @@
-//! The rules that each column has: how it is packed, how many values it has, and how large they are.
+//! The rules that each column has: how it is packed, how many values it has, and how large they
+//! are.
 
 use super::rule::broken;
 use crate::column::ArchivedColumn;

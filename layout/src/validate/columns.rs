@@ -41,8 +41,8 @@ pub(super) fn check(
     machine(topology, counts, most_rows)
 }
 
-/// Checks the columns on which the work and the memory of queries depend: how long those are that are read one row
-/// after the other, or of which sets are made, and [`rows`].
+/// Checks the columns on which the work and the memory of queries depend: how long those are that
+/// are read one row after the other, or of which sets are made, and [`rows`].
 #[inline(never)]
 pub(super) fn needed(
     topology: &ArchivedTopology,
@@ -63,7 +63,8 @@ pub(super) fn needed(
     rows(topology, counts, most_rows)
 }
 
-/// Checks where the rows of objects and attributes begin, and which objects memory attributes are of.
+/// Checks where the rows of objects and attributes begin, and which objects memory attributes are
+/// of.
 #[inline(never)]
 fn rows(
     topology: &ArchivedTopology,

@@ -90,8 +90,8 @@ pub(super) fn check(topology: &ArchivedTopology) -> Result<Counts, ValidationErr
     })
 }
 
-/// Checks that the objects of each regular level together have all PUs, and that an object of one has whole objects of
-/// the next one.
+/// Checks that the objects of each regular level together have all PUs, and that an object of one
+/// has whole objects of the next one.
 fn regular_levels(topology: &ArchivedTopology, pus: usize) -> Result<(), ValidationError> {
     let levels = &topology.levels;
     let mut above = 0;

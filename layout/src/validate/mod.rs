@@ -23,8 +23,8 @@ pub(crate) use rule::{ROWS_A_BYTE, ensure};
 use crate::archive::ArchivedTopology;
 use crate::error::ValidationError;
 
-/// Version of the rules of topologies and clusters. Whoever adds, changes or removes a rule raises it: then every reader
-/// checks again what was certified by the rules before.
+/// Version of the rules of topologies and clusters. Whoever adds, changes or removes a rule raises
+/// it: then every reader checks again what was certified by the rules before.
 pub const RULES: u32 = 1;
 
 /// How far an archive was checked.
@@ -32,8 +32,8 @@ pub const RULES: u32 = 1;
 pub enum Checked {
     /// By all rules.
     Whole,
-    /// What the work and the memory of queries depend on. [`tree_is_sound`](crate::tree_is_sound) says whether the tree
-    /// can be walked.
+    /// What the work and the memory of queries depend on. [`tree_is_sound`](crate::tree_is_sound)
+    /// says whether the tree can be walked.
     Needed,
 }
 
@@ -50,8 +50,9 @@ pub(crate) fn topology(
     tree::check(topology, &counts)
 }
 
-/// Checks what no query can do without, whoever says that the archive is sound: what its work and its memory depend on.
-/// Returns how far it was checked: sums of numbers of 4 bytes could overflow, so trees of these are checked by all rules.
+/// Checks what no query can do without, whoever says that the archive is sound: what its work and
+/// its memory depend on. Returns how far it was checked: sums of numbers of 4 bytes could overflow,
+/// so trees of these are checked by all rules.
 pub(crate) fn needed(
     topology: &ArchivedTopology,
     archive_len: usize,

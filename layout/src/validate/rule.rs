@@ -1,4 +1,5 @@
-//! How rules are checked: the error that says which one is broken and where, and the limit of the work.
+//! How rules are checked: the error that says which one is broken and where, and the limit of the
+//! work.
 
 use crate::error::ValidationError;
 

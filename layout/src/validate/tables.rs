@@ -1,4 +1,5 @@
-//! Checks the tables other than the tree: the rules of several columns together, and those of order.
+//! Checks the tables other than the tree: the rules of several columns together, and those of
+//! order.
 
 use super::allowed;
 use super::column_rules::{ANY, IN_PROPORTION, check_rules};

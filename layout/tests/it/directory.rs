@@ -10,8 +10,8 @@ fn pack(values: &[u64]) -> Column {
     Column::pack(values)
 }
 
-/// Four nodes below two leaf switches, which a spine connects. Node 0 has two ports, and one port is of
-/// no node.
+/// Four nodes below two leaf switches, which a spine connects. Node 0 has two ports, and one port
+/// is of no node.
 fn right() -> Directory {
     let (name_end, names) = pack_texts(["", "spine", "leaf1", "leaf2"]);
     let (missing_end, missing) = pack_texts(["n7"]);

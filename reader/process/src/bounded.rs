@@ -26,19 +26,19 @@ use rustix::io::Errno;
 /// # Errors
 ///
 /// [`FileError::TooLong`] if there are more bytes, [`FileError::Content`] if they are not UTF-8,
-/// else the error of reading.
+/// otherwise the error of reading.
 pub fn text_within(most: u64, source: impl AsFd) -> Result<String, FileError> {
     text_of(bytes_within(most, source)?)
 }
 
-/// A function of its own, because the one above is compiled into each crate that calls it. The tables of
-/// pointers that its error needs are here once.
+/// A function of its own, because the one above is compiled into each crate that calls it. The
+/// tables of pointers that its error needs are here once.
 fn text_of(bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|error| FileError::Content(Box::new(error)))
 }
 
-/// Reads a file of the kernel, of at most `most` bytes, as text. Names of processes and paths in it may be any
-/// bytes: those that are not UTF-8 become replacement characters.
+/// Reads a file of the kernel, of at most `most` bytes, as text. Names of processes and paths in it
+/// may be any bytes: those that are not UTF-8 become replacement characters.
 ///
 /// # Errors
 ///
@@ -53,7 +53,7 @@ pub fn file_within(most: u64, path: &FilePath) -> Result<String, FileError> {
 ///
 /// # Errors
 ///
-/// [`FileError::TooLong`] if there are more bytes, else the error of reading.
+/// [`FileError::TooLong`] if there are more bytes, otherwise the error of reading.
 pub fn bytes_within(most: u64, source: impl AsFd) -> Result<Vec<u8>, FileError> {
     let (mut bytes, mut chunk) = (Vec::new(), [0; 4096]);
     loop {

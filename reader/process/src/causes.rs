@@ -4,8 +4,8 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use core::error::Error;
 
-/// The text of an error, and behind it those of its causes. A cause is left out if the text ends with
-/// it already, because some errors of other crates have the text of their cause.
+/// The text of an error, and behind it those of its causes. A cause is left out if the text ends
+/// with it already, because some errors of other crates have the text of their cause.
 ///
 /// ```
 /// use topobroker_process::with_causes;
@@ -22,8 +22,8 @@ use core::error::Error;
 /// assert_eq!(with_causes(&Refused("cannot open /a", cause())), "cannot open /a: not found");
 /// assert_eq!(with_causes(&Refused("/a: not found", cause())), "/a: not found");
 /// ```
-// Inlined, because `format!` needs tables of pointers in each crate that uses it. This crate uses it
-// nowhere else, and its callers have them anyway.
+// Inlined, because `format!` needs tables of pointers in each crate that uses it. This crate uses
+// it nowhere else, and its callers have them anyway.
 #[inline]
 #[must_use]
 pub fn with_causes(error: &dyn Error) -> String {

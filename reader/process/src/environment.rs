@@ -41,8 +41,8 @@ pub fn trusted_var(name: &str) -> Option<String> {
     String::from_utf8(variable(name)?).ok()
 }
 
-/// Whether this process is of one user alone. It is not if it can become another one again: a program of root that
-/// acts as a user for a while.
+/// Whether this process is of one user alone. It is not if it can become another one again: a
+/// program of root that acts as a user for a while.
 #[must_use]
 pub fn is_of_one_user() -> bool {
     let [mut real, mut effective, mut saved] = [0; 3];

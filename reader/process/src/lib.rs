@@ -1,9 +1,9 @@
-//! What topobroker asks of its own process: which files and variables can be trusted, how much of an
-//! input is read, what is mapped, and values that are set once. Also errors and paths without the
-//! standard library, and libpmix' types.
+//! What topobroker asks of its own process: which files and variables can be trusted, how much of
+//! an input is read, what is mapped, and values that are set once. Also errors and paths without
+//! the standard library, and libpmix' types.
 //!
-//! The crate is for the other crates of topobroker. It needs an allocator and libc. The feature `std`,
-//! which is on by default, adds only conversions from and to types of the standard library.
+//! The crate is for the other crates of topobroker. It needs an allocator and libc. The feature
+//! `std`, which is on by default, adds only conversions from and to types of the standard library.
 // Loom tests only the cell that is set once: `tests/loom/main.rs` includes its file by path.
 #![cfg(not(loom))]
 #![cfg_attr(not(test), no_std)]

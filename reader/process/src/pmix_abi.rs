@@ -67,8 +67,8 @@ pub struct DataArray {
     pub array: *mut c_void,
 }
 
-/// A value that libpmix is given, with spare room, because it copies the whole union, which is larger
-/// than [`Data`].
+/// A value that libpmix is given, with spare room, because it copies the whole union, which is
+/// larger than [`Data`].
 #[repr(C)]
 pub struct GivenValue {
     pub value: Value,

@@ -41,8 +41,8 @@ pub fn open_trusted(path: &FilePath) -> Result<OwnedFd, FileError> {
 pub enum Trust {
     /// The owner is root or this user.
     Owner,
-    /// This namespace does not map the owner, which may be this user, or no other user can write to the folders above the
-    /// file, or the process that started this one handed over its descriptor.
+    /// This namespace does not map the owner, which may be this user, or no other user can write to
+    /// the folders above the file, or the process that started this one handed over its descriptor.
     Place,
     /// The owner is another user.
     OtherUser,

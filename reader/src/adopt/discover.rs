@@ -14,9 +14,9 @@ const RUN_FOLDER_VARIABLE: &str = "TOPOBROKER_RUN";
 const KEYS_FILE: &str = "keys";
 
 impl Keys {
-    /// The keys of this process: those in its environment, otherwise those of its PMIx server, if the
-    /// process has initialised PMIx, otherwise those that the node's daemon published. Nothing is
-    /// loaded: libpmix is asked only if it is already in the process.
+    /// The keys of this process: those in its environment, otherwise those of its PMIx server, if
+    /// the process has initialised PMIx, otherwise those that the node's daemon published. Nothing
+    /// is loaded: libpmix is asked only if it is already in the process.
     ///
     /// # Errors
     ///
@@ -32,8 +32,8 @@ impl Keys {
         }
     }
 
-    /// Keys from a source other than the environment: the PMIx server of this process, otherwise the
-    /// node's daemon. Skips the keys of `missing`, a file that does not exist.
+    /// Keys from a source other than the environment: the PMIx server of this process, otherwise
+    /// the node's daemon. Skips the keys of `missing`, a file that does not exist.
     pub(crate) fn elsewhere(missing: Option<&FileKey>) -> Result<Option<Self>, KeysError> {
         let is_other = |keys: &Self| Some(keys.file_key()) != missing;
         match pmix_keys(Self::PMIX_NAMES).filter(is_other) {
@@ -45,7 +45,8 @@ impl Keys {
     /// PMIx names of the three keys: file, address and size.
     pub const PMIX_NAMES: [&str; 3] = ["topobroker.file", "topobroker.addr", "topobroker.size"];
 
-    /// The folder in which the node's daemon publishes: `TOPOBROKER_RUN`, otherwise `/run/topobroker`.
+    /// The folder in which the node's daemon publishes: `TOPOBROKER_RUN`, otherwise
+    /// `/run/topobroker`.
     #[must_use]
     pub fn run_folder() -> FilePath {
         let named = variable(RUN_FOLDER_VARIABLE).filter(|folder| !folder.is_empty());

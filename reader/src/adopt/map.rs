@@ -24,9 +24,9 @@ pub enum Placement {
     Copied,
 }
 
-/// Bytes that readers map past the end of a segment. No other program maps a file like this. So a copy
-/// of the reader can distinguish a mapping of another copy, which stays, from that of a tool, which may go
-/// away.
+/// Bytes that readers map past the end of a segment. No other program maps a file like this. So a
+/// copy of the reader can distinguish a mapping of another copy, which stays, from that of a tool,
+/// which may go away.
 const MARK: usize = 0x1_0000;
 
 /// A segment in this process. It stays for the life of the process, even if the caller then refuses
@@ -225,10 +225,10 @@ fn bytes(start: u64, length: usize) -> &'static [u8] {
     // The conversion cannot fail, because an address of this process fits into a `usize`.
     let start = core::ptr::with_exposed_provenance(usize::try_from(start).unwrap_or(0));
     // SAFETY:
-    // - `start` is a read-only mapping of at least `length` bytes of a file that ends behind them. It
-    //   was just made, of the whole file or of a part of it; or found in the map of this process, as
-    //   one of the whole file: with the same device and inode, from offset 0, and with a reader's
-    //   mark.
+    // - `start` is a read-only mapping of at least `length` bytes of a file that ends behind them.
+    //   It was just made, of the whole file or of a part of it; or found in the map of this
+    //   process, as one of the whole file: with the same device and inode, from offset 0, and with
+    //   a reader's mark.
     // - No copy of the reader unmaps a segment, so it lives as long as the process.
     // - Nothing writes it: the owner of the file is trusted, no other user may write it, and
     //   publishers never write a segment that is ready.

@@ -1,19 +1,19 @@
 //! Where copies of the reader in one process meet, if a segment may be mapped anywhere.
 //!
-//! A process may have several copies of the reader, because each library may link its own. They know
-//! nothing of each other, but must not map a segment twice. So each tries the same addresses, in the
-//! same order, and the kernel maps only one of them at each. Whoever comes second finds the address
-//! taken, and only then reads the map of the process to see who took it.
+//! A process may have several copies of the reader, because each library may link its own. They
+//! know nothing of each other, but must not map a segment twice. So each tries the same addresses,
+//! in the same order, and the kernel maps only one of them at each. Whoever comes second finds the
+//! address taken, and only then reads the map of the process to see who took it.
 //!
-//! The addresses are just above the stack of the first thread: the kernel puts nothing there but its
-//! own code (the vDSO), and pages next to the stack are described by a page table that every process
-//! has anyway.
+//! The addresses are just above the stack of the first thread: the kernel puts nothing there but
+//! its own code (the vDSO), and pages next to the stack are described by a page table that every
+//! process has anyway.
 
 use topobroker_layout::header::MAX_SEGMENT_LEN;
 use topobroker_process::auxiliary;
 
-/// What is mapped. Each has addresses of its own if there is room for both, so that one does not find
-/// that of the other taken.
+/// What is mapped. Each has addresses of its own if there is room for both, so that one does not
+/// find that of the other taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guest {
     Topology,
@@ -32,8 +32,8 @@ pub(crate) fn points(guest: Guest, length: u64) -> impl Iterator<Item = u64> {
     let name = auxiliary(libc::AT_EXECFN);
     let above = Above { stack: name, vdso: auxiliary(libc::AT_SYSINFO_EHDR) };
     let points = if name == 0 { [None; 3] } else { above.points(guest, length) };
-    // Higher addresses than the stack can have are refused, or need page tables of their own: without
-    // address randomisation the stack ends at the highest one.
+    // Higher addresses than the stack can have are refused, or need page tables of their own:
+    // without address randomisation the stack ends at the highest one.
     let is_in_reach = move |start: &u64| (start + length) >> 47 == name >> 47;
     points.into_iter().flatten().filter(is_in_reach)
 }
@@ -47,8 +47,8 @@ struct Above {
 }
 
 impl Above {
-    /// Below and above the kernel's code, if there is room before the page table ends, otherwise behind
-    /// the end. A job is mapped at the other end of each room than a topology.
+    /// Below and above the kernel's code, if there is room before the page table ends, otherwise
+    /// behind the end. A job is mapped at the other end of each room than a topology.
     fn points(&self, guest: Guest, length: u64) -> [Option<u64>; 3] {
         let start = above(self.stack);
         let end = start.next_multiple_of(TABLE);

@@ -224,8 +224,9 @@ impl Adopted {
         self.address_error
     }
 
-    /// Checks all rules of the archive, also those that the publisher has checked. Programs that must not depend on the
-    /// publisher can set the environment variable `TOPOBROKER_CHECK=1` instead, so that every adoption does it.
+    /// Checks all rules of the archive, also those that the publisher has checked. Programs that
+    /// must not depend on the publisher can set the environment variable `TOPOBROKER_CHECK=1`
+    /// instead, so that every adoption does it.
     ///
     /// # Errors
     ///

@@ -20,7 +20,8 @@ use topobroker_process::{
 /// reading a mapping of it is a SIGBUS.
 const COPY: &str = "TOPOBROKER_COPY";
 
-/// Environment variable that, if it is 1, makes a process check all rules of what it adopts, whoever has published it.
+/// Environment variable that, if it is 1, makes a process check all rules of what it adopts,
+/// whoever has published it.
 const CHECK: &str = "TOPOBROKER_CHECK";
 
 /// An open file whose owner, mode or seals, and length have been checked. None of its bytes has
@@ -30,7 +31,8 @@ pub(crate) struct Candidate {
     pub(crate) keys: Keys,
     pub(crate) device: u64,
     pub(crate) inode: u64,
-    /// Whether the file is known to be root's or this user's, and this process is of no other user too.
+    /// Whether the file is known to be root's or this user's, and this process is of no other user
+    /// too.
     has_known_owner: bool,
     /// Why the kernel does not map the file at its preferred address, if it was asked and refused.
     pub(crate) address_error: Cell<Option<Errno>>,
@@ -76,7 +78,8 @@ impl Candidate {
         Header::read(bytes).map_err(|error| self.refused(error.into()))
     }
 
-    /// Opens a segment of the file. What its publisher has checked is not checked again if [`Candidate::is_trusted`].
+    /// Opens a segment of the file. What its publisher has checked is not checked again if
+    /// [`Candidate::is_trusted`].
     pub(crate) fn open_segment<'a>(
         &self,
         segment: &'a [u8],
@@ -86,9 +89,9 @@ impl Candidate {
         Ok((header, Archive::certified(archive, checked)))
     }
 
-    /// Whether what the publisher says of its own checks is believed: it is known to be root or this user, and this
-    /// process has no more rights than the user who started it, keeps no copy because it does not depend on owners, and
-    /// has no variable that says to check everything.
+    /// Whether what the publisher says of its own checks is believed: it is known to be root or
+    /// this user, and this process has no more rights than the user who started it, keeps no copy
+    /// because it does not depend on owners, and has no variable that says to check everything.
     pub(crate) fn is_trusted(&self) -> bool {
         self.has_known_owner && !has_more_rights() && !is_to_copy() && !is_set(CHECK)
     }

@@ -19,8 +19,8 @@ pub(crate) fn other_segment(
     Ok((candidate, bytes))
 }
 
-/// Opens a file that is not known by its size, and checks its owner, mode and length, of which there is a
-/// limit.
+/// Opens a file that is not known by its size, and checks its owner, mode and length, of which
+/// there is a limit.
 pub(crate) fn candidate(file: &FilePath, limit: u64) -> Result<Candidate, AdoptError> {
     let key = FileKey::Path(file.clone());
     let stat = rustix::fs::statat(CWD, file.as_bytes(), AtFlags::SYMLINK_NOFOLLOW)

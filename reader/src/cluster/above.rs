@@ -164,8 +164,8 @@ impl<'a> NodeGroup<'a> {
         Some(self.groups.table.speed.get_u32(self.row())).filter(|speed| *speed > 0)
     }
 
-    /// Sizes that a site gave: of the cluster, those of its blocks, such as `4,8` (`BlockSizes` of Slurm);
-    /// of a torus its dimensions, such as `2x2x4`. `None` if there are none.
+    /// Sizes that a site gave: of the cluster, those of its blocks, such as `4,8` (`BlockSizes` of
+    /// Slurm); of a torus its dimensions, such as `2x2x4`. `None` if there are none.
     #[must_use]
     pub fn sizes(self) -> Option<&'a str> {
         let table = self.groups.table;
@@ -201,8 +201,8 @@ impl<'a> NodeGroup<'a> {
         members.end - members.start
     }
 
-    /// Nodes in this group and in all groups below, group by group: by ascending number, but of rings and
-    /// toruses in their order.
+    /// Nodes in this group and in all groups below, group by group: by ascending number, but of
+    /// rings and toruses in their order.
     pub fn nodes(self) -> impl ExactSizeIterator<Item = ClusterNode<'a>> {
         let (cluster, table) = (self.groups.cluster, self.groups.table);
         let members = self.members();

@@ -69,8 +69,8 @@ impl<'a> Fabric<'a> {
         to.filter_map(way).map(|way| way.hops).min()
     }
 
-    /// How many pairs of ports are how many links apart, `None` if they are not connected. Ports that
-    /// are linked to the same vertices are looked at together.
+    /// How many pairs of ports are how many links apart, `None` if they are not connected. Ports
+    /// that are linked to the same vertices are looked at together.
     #[must_use]
     pub fn port_pairs(self) -> BTreeMap<Option<u32>, u64> {
         let mut alike: BTreeMap<Vec<usize>, Vec<FabricVertex<'a>>> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Clusters: many nodes and what is above them, in one segment.
 //!
-//! [`adopt_cluster`] adopts the cluster that `TOPOBROKER_CLUSTER` names. A [`ClusterNode`] is opened
-//! to be asked as any topology; its sets are for binding only on the node itself
+//! [`adopt_cluster`] adopts the cluster that `TOPOBROKER_CLUSTER` names. A [`ClusterNode`] is
+//! opened to be asked as any topology; its sets are for binding only on the node itself
 //! ([`NodeTopology::bindable`]). [`NodeGroups`] are switches, blocks and racks; the [`Fabric`] has
 //! their ports and links. A process that wants its own node alone asks for [`own_node`].
 //!
@@ -83,14 +83,14 @@ impl<'a> Cluster<'a> {
     ///
     /// # Errors
     ///
-    /// [`ClusterOpenError::Head`], [`ClusterOpenError::Nodes`], or [`ClusterOpenError::Damaged`] for
-    /// the part without which no node is found.
+    /// [`ClusterOpenError::Head`], [`ClusterOpenError::Nodes`], or [`ClusterOpenError::Damaged`]
+    /// for the part without which no node is found.
     pub fn open(file: &'a [u8]) -> Result<Self, ClusterOpenError> {
         Self::open_certified(file, false)
     }
 
-    /// [`Cluster::open`] of a file whose builder may be trusted. If it is, and the header says that it has checked the
-    /// nodes by the rules of this version, they are not checked again.
+    /// [`Cluster::open`] of a file whose builder may be trusted. If it is, and the header says that
+    /// it has checked the nodes by the rules of this version, they are not checked again.
     ///
     /// # Errors
     ///
@@ -179,8 +179,8 @@ fn open_directory<'a>(
     rules::open(bytes, head.nodes.count, is_certified)
 }
 
-/// Checks the rows of nodes: their names, classes and groups are there. `groups` has the group of each
-/// node, if the table of groups can be used.
+/// Checks the rows of nodes: their names, classes and groups are there. `groups` has the group of
+/// each node, if the table of groups can be used.
 fn check_nodes(file: &[u8], head: &Head, groups: Option<&[u32]>) -> Result<(), ValidationError> {
     let mut members = Members::of(file, head)?;
     for number in 0..head.nodes.count {

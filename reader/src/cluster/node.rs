@@ -195,8 +195,8 @@ impl<'a> NodeTopology<'a> {
         self.node
     }
 
-    /// Name of the host, as hwloc found it out: the info `HostName` of the root, otherwise the name of
-    /// the node in the cluster.
+    /// Name of the host, as hwloc found it out: the info `HostName` of the root, otherwise the name
+    /// of the node in the cluster.
     #[must_use]
     pub fn host_name(&self) -> String {
         let archive = self.archive();

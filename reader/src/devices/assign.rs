@@ -31,28 +31,32 @@ pub enum RankDevice {
     Gpu,
 }
 
-/// How far a device is from a rank: what is between it and the device that it should be near, the nearness
-/// to the PUs, the latency of memory. They are the digits of one number, so that sums have the same order.
+/// How far a device is from a rank: what is between it and the device that it should be near, the
+/// nearness to the PUs, the latency of memory. They are the digits of one number, so that sums have
+/// the same order.
 type Distance = Cost;
 
 impl<'a> Topology<'a> {
-    /// Deals devices to ranks: to each rank, in their order, `per_rank` of those that are best for it.
+    /// Deals devices to ranks: to each rank, in their order, `per_rank` of those that are best for
+    /// it.
     ///
-    /// The nearest ones are the best: those with the least between them and the device that they should be
-    /// near, then those nearest to the PUs, then those of the least latency of memory.
+    /// The nearest ones are the best: those with the least between them and the device that they
+    /// should be near, then those nearest to the PUs, then those of the least latency of memory.
     ///
-    /// NICs are shared: a rank gets the nearest ones; of equally near ones those of the highest rate, then
-    /// those that the fewest ranks have so far. Ranks that a NIC is local to have their turn before all others,
-    /// so that a rank to which all are equal does not take the only one of another.
+    /// NICs are shared: a rank gets the nearest ones; of equally near ones those of the highest
+    /// rate, then those that the fewest ranks have so far. Ranks that a NIC is local to have their
+    /// turn before all others, so that a rank to which all are equal does not take the only one of
+    /// another.
     ///
-    /// GPUs, and other devices, are not: ranks share one only if there are more ranks than devices, and then
-    /// evenly. Of all such ways, ranks get the devices with which they are the nearest to all theirs together;
-    /// of ranks that are alike, the first ones have the nearest, then those of the lowest bus ids. A GPU with MIG instances counts as
-    /// many as it has instances. If a rank gets several, these are the nearest of those that the fewest ranks
-    /// have, and then those that have the most bandwidth to its first ones and the least between.
+    /// GPUs, and other devices, are not: ranks share one only if there are more ranks than devices,
+    /// and then evenly. Of all such ways, ranks get the devices with which they are the nearest to
+    /// all theirs together; of ranks that are alike, the first ones have the nearest, then those of
+    /// the lowest bus ids. A GPU with MIG instances counts as many as it has instances. If a rank
+    /// gets several, these are the nearest of those that the fewest ranks have, and then those that
+    /// have the most bandwidth to its first ones and the least between.
     ///
-    /// Returns the devices of the first rank, then those of the second, and so on. If there are fewer
-    /// devices than `per_rank`, each rank has all of them.
+    /// Returns the devices of the first rank, then those of the second, and so on. If there are
+    /// fewer devices than `per_rank`, each rank has all of them.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
@@ -92,8 +96,8 @@ impl<'a> Topology<'a> {
         given.into_iter().flatten().collect()
     }
 
-    /// The NIC or GPU that is best for a process that is bound to some PUs, if no other process counts. `None` if
-    /// there is none: no NIC that is known to be active, or no GPU.
+    /// The NIC or GPU that is best for a process that is bound to some PUs, if no other process
+    /// counts. `None` if there is none: no NIC that is known to be active, or no GPU.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
@@ -325,7 +329,8 @@ impl<'a> Dealer<'a> {
     }
 }
 
-/// The sum of as many distances as a job may have ranks has no carry from one of the three to the next.
+/// The sum of as many distances as a job may have ranks has no carry from one of the three to the
+/// next.
 fn distance(class: u8, nearness: Nearness, latency: u32) -> Distance {
     Distance::from(class) << 80 | Distance::from(nearness as u8) << 56 | Distance::from(latency)
 }

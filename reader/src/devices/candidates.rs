@@ -38,10 +38,10 @@ impl NicChoice {
 
 impl<'a> Topology<'a> {
     /// The NICs that ranks may be given, in logical order: one of each PCI device. They are
-    /// OpenFabrics and Slingshot devices (the CXI device, where hwloc knows it) if the node has any,
-    /// in whatever state, otherwise network interfaces: messages should not go over the network of
-    /// the administrators because a cable is loose. Virtual functions count only where their physical
-    /// function is not, in a virtual machine: they have the same port.
+    /// OpenFabrics and Slingshot devices (the CXI device, where hwloc knows it) if the node has
+    /// any, in whatever state, otherwise network interfaces: messages should not go over the
+    /// network of the administrators because a cable is loose. Virtual functions count only where
+    /// their physical function is not, in a virtual machine: they have the same port.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
@@ -117,8 +117,8 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The interface by which IP goes over a network device: the device itself, or the one next to a
-    /// CXI device of Slingshot, which has the same link. `None` if there is none.
+    /// The interface by which IP goes over a network device: the device itself, or the one next to
+    /// a CXI device of Slingshot, which has the same link. `None` if there is none.
     #[must_use]
     pub fn interface(self) -> Option<Self> {
         if !is_cxi(self) {
@@ -127,8 +127,8 @@ impl<'a> Object<'a> {
         self.parent()?.io_children().find(|it| is_interface(*it) && !is_cxi(*it))
     }
 
-    /// The IPv4 subnets of the interfaces of a NIC, of their VLANs and bonds, such as `10.1.0.0/16`. None if
-    /// they are unknown: hwloc's XML has none.
+    /// The IPv4 subnets of the interfaces of a NIC, of their VLANs and bonds, such as
+    /// `10.1.0.0/16`. None if they are unknown: hwloc's XML has none.
     pub fn ip_subnets(self) -> impl Iterator<Item = &'a str> {
         let siblings = self.pci_device_above().into_iter().flat_map(Object::io_children);
         let interfaces = siblings.filter(|it| is_interface(*it));
@@ -152,8 +152,8 @@ impl<'a> Object<'a> {
         Some(self).filter(is_pci).or_else(|| self.ancestors().find(is_pci))
     }
 
-    /// The name by which users know a device: that of the OS device, otherwise its PCI bus id. Empty for
-    /// other objects.
+    /// The name by which users know a device: that of the OS device, otherwise its PCI bus id.
+    /// Empty for other objects.
     #[must_use]
     pub fn device_name(self) -> Cow<'a, str> {
         match (self.os_device_kind(), self.pci_attributes()) {
@@ -180,8 +180,8 @@ pub(crate) fn is_slingshot(device: Object<'_>) -> bool {
         && (device.subtype() == Some("Slingshot") || device.pci_vendor() == Some(CRAY))
 }
 
-/// Whether a device is the one by which libfabric knows a Slingshot NIC. hwloc 2.13 and later find it,
-/// next to the interface for IP.
+/// Whether a device is the one by which libfabric knows a Slingshot NIC. hwloc 2.13 and later find
+/// it, next to the interface for IP.
 pub(crate) fn is_cxi(device: Object<'_>) -> bool {
     device.subtype() == Some("Slingshot") && device.name().is_some_and(|it| it.starts_with("cxi"))
 }

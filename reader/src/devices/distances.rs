@@ -17,7 +17,8 @@ pub struct DeviceDistance<'a> {
     pub kind: DeviceKinds,
     /// The least distance; 65535 if there is none. Counterpart: `mindist`.
     pub min: u16,
-    /// The greatest distance; 65535 if there is none, 0 if the set is empty. Counterpart: `maxdist`.
+    /// The greatest distance; 65535 if there is none, 0 if the set is empty. Counterpart:
+    /// `maxdist`.
     pub max: u16,
 }
 

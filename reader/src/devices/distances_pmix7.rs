@@ -13,10 +13,10 @@ use topobroker_layout::set::Set;
 const BACKENDS: &str = "CUDA NVML RSMI LevelZero OpenCL";
 
 impl<'a> Topology<'a> {
-    /// Distances of devices from a process that is bound to a set, by the rule of PMIx 7: of each PU
-    /// by itself, so that `min` and `max` may differ. Each PCI device is there once, under its most
-    /// useful name, and they are in the order of bus ids. Devices without an id are left out. A GPU is
-    /// of kind [`DeviceKinds::GPU`] or [`DeviceKinds::CO_PROCESSOR`], and found by both.
+    /// Distances of devices from a process that is bound to a set, by the rule of PMIx 7: of each
+    /// PU by itself, so that `min` and `max` may differ. Each PCI device is there once, under its
+    /// most useful name, and they are in the order of bus ids. Devices without an id are left out.
+    /// A GPU is of kind [`DeviceKinds::GPU`] or [`DeviceKinds::CO_PROCESSOR`], and found by both.
     /// Counterpart: `PMIx_Compute_distances`.
     ///
     /// If no object below the root has all of the set, each distance is unknown, and PMIx fails.
@@ -67,8 +67,8 @@ impl<'a> Topology<'a> {
             }
         }
         found.retain(|(device, _)| device.pmix_device_id("").is_some());
-        // In the order of bus ids, then of names: no two have the same. Sorting would be more code in
-        // every process than a search for the next one.
+        // In the order of bus ids, then of names: no two have the same. Sorting would be more code
+        // in every process than a search for the next one.
         let key = |device: Object<'a>| {
             let id = function(device).and_then(|_| device.bus_id());
             (id.is_none(), id, if id.is_some() { None } else { device.name() }, device.id())

@@ -139,8 +139,8 @@ impl FirstConnected {
 }
 
 impl<'a> Topology<'a> {
-    /// The bandwidth of the links of their own between two GPUs, in MB/s, as hwloc's matrices have it; 0 if
-    /// there are none, or a switch is between them.
+    /// The bandwidth of the links of their own between two GPUs, in MB/s, as hwloc's matrices have
+    /// it; 0 if there are none, or a switch is between them.
     pub(super) fn link_bandwidth(self, one: Object<'a>, other: Object<'a>) -> u64 {
         let matrices = GpuLink::ALL.into_iter();
         let matrices = matrices.filter_map(|it| self.distances_with_name(it.matrix()).next());
@@ -148,8 +148,8 @@ impl<'a> Topology<'a> {
         found.fold(0, u64::saturating_add)
     }
 
-    /// The NVLink domain over nodes that all GPUs of the node are in ([`Object::nvlink_domain`]); `None`
-    /// if they are in none, or in several.
+    /// The NVLink domain over nodes that all GPUs of the node are in ([`Object::nvlink_domain`]);
+    /// `None` if they are in none, or in several.
     #[must_use]
     pub fn nvlink_domain(self) -> Option<&'a str> {
         nvlink_domain_of(self.gpus())
@@ -164,17 +164,18 @@ pub(crate) fn nvlink_domain_of<'a>(gpus: impl Iterator<Item = Object<'a>>) -> Op
 }
 
 impl<'a> Object<'a> {
-    /// The NVLink domain of a GPU of NVIDIA whose NVLinks leave the node: GPUs of all nodes with the same
-    /// name reach each other by NVLink. It is the UUID of the cluster of NVLinks, a dot, and the number
-    /// of its clique. `None` if the driver reports none. Counterpart: `nvmlDeviceGetGpuFabricInfo`.
+    /// The NVLink domain of a GPU of NVIDIA whose NVLinks leave the node: GPUs of all nodes with
+    /// the same name reach each other by NVLink. It is the UUID of the cluster of NVLinks, a dot,
+    /// and the number of its clique. `None` if the driver reports none. Counterpart:
+    /// `nvmlDeviceGetGpuFabricInfo`.
     #[must_use]
     pub fn nvlink_domain(self) -> Option<&'a str> {
         self.pci_device_above()?.fact("NVLinkDomain")
     }
 
     /// Whether a PCI device connects GPUs and is none, as an NVSwitch. hwloc's subtype is from
-    /// NVIDIA's library; without that, vendor and class say it: no other bridge of this vendor has so
-    /// high a number.
+    /// NVIDIA's library; without that, vendor and class say it: no other bridge of this vendor has
+    /// so high a number.
     #[must_use]
     pub fn is_gpu_switch(self) -> bool {
         let is_by_numbers = || match self.attributes() {

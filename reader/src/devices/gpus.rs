@@ -8,7 +8,8 @@ use topobroker_layout::object_type::ObjectType;
 /// Subtypes of OS devices by which programs compute on GPUs, the best first.
 const BACKENDS: &str = "CUDA NVML RSMI AMDSMI LevelZero OpenCL";
 
-/// PCI classes of controllers for three-dimensional graphics without a display, and of what computes.
+/// PCI classes of controllers for three-dimensional graphics without a display, and of what
+/// computes.
 const COMPUTES: [u16; 2] = [0x0302, 0x1200];
 
 impl<'a> Topology<'a> {
@@ -17,8 +18,9 @@ impl<'a> Topology<'a> {
     /// only the driver knows is a PCI device.
     ///
     /// If no programming interface is known of any PCI device of the node, the GPUs are the PCI
-    /// devices that only compute (classes 0302 and 1200). OS devices whose PCI device hwloc does not
-    /// find (OpenCL on NVIDIA), count only if no other GPU was found; otherwise they would be counted twice.
+    /// devices that only compute (classes 0302 and 1200). OS devices whose PCI device hwloc does
+    /// not find (OpenCL on NVIDIA), count only if no other GPU was found; otherwise they would be
+    /// counted twice.
     pub fn gpus(self) -> impl Iterator<Item = Object<'a>> {
         let pci_devices = move || self.objects_with_type(ObjectType::PCIDevice);
         let by_driver = move || pci_devices().filter(|pci| is_known_to_driver(*pci));
@@ -61,7 +63,8 @@ impl<'a> Object<'a> {
         listed.into_iter().flat_map(|listed| listed.split(','))
     }
 
-    /// The GPUs of a PCI device: several if it is partitioned (AMD), or each tile is one (Level Zero, FLAT).
+    /// The GPUs of a PCI device: several if it is partitioned (AMD), or each tile is one (Level
+    /// Zero, FLAT).
     pub fn gpus_of_pci(self) -> impl Iterator<Item = Self> {
         let gpus = move |device: &Self| {
             let best = self.io_children().filter_map(backend).min();
@@ -70,7 +73,8 @@ impl<'a> Object<'a> {
         self.io_children().filter(gpus)
     }
 
-    /// Number of tiles of a GPU that are no GPUs of their own (Level Zero, COMPOSITE); 0 if it has none.
+    /// Number of tiles of a GPU that are no GPUs of their own (Level Zero, COMPOSITE); 0 if it has
+    /// none.
     #[must_use]
     pub fn tiles(self) -> usize {
         self.io_children().filter(|it| it.object_type() == ObjectType::OSDevice).count()
@@ -82,8 +86,8 @@ fn is_known_to_driver(pci: Object<'_>) -> bool {
     pci.fact("NVMLNumber").is_some() && pci.io_children().all(|device| backend(device).is_none())
 }
 
-/// The place of an OS device of a GPU in the order of programming interfaces; `None` if it is not of
-/// a GPU, or is only its display.
+/// The place of an OS device of a GPU in the order of programming interfaces; `None` if it is not
+/// of a GPU, or is only its display.
 fn backend(device: Object<'_>) -> Option<usize> {
     let kind = device.os_device_kind()?;
     // A part of a GPU, such as a tile, is below the OS device of the GPU.

@@ -9,12 +9,12 @@ const FABRIC: &str = "fab://";
 
 impl Object<'_> {
     /// The id by which PMIx knows an OS device: the address of a network interface, the GUIDs of an
-    /// OpenFabrics device, `host` and the name of a GPU. `None` if the topology does not have it, and
-    /// for other objects. Counterpart: `uuid` of `pmix_device_distance_t`.
+    /// OpenFabrics device, `host` and the name of a GPU. `None` if the topology does not have it,
+    /// and for other objects. Counterpart: `uuid` of `pmix_device_distance_t`.
     ///
-    /// Of an OpenFabrics device without GUIDs, or with GUIDs of 0, the id has `host` and its name, as
-    /// in PMIx 6 and later. Before, PMIx fails if there are none, and gives all devices of 0 one id:
-    /// see [`Object::pmix5_device_id`].
+    /// Of an OpenFabrics device without GUIDs, or with GUIDs of 0, the id has `host` and its name,
+    /// as in PMIx 6 and later. Before, PMIx fails if there are none, and gives all devices of 0 one
+    /// id: see [`Object::pmix5_device_id`].
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));

@@ -8,14 +8,15 @@ use topobroker_layout::set::Set;
 pub const NUMA_NODE: &str = "NumaNode";
 
 impl Object<'_> {
-    /// The NUMA nodes that a device, or any other object, is local to, by OS index: those that people mean
-    /// ([`default_numa_nodes`](crate::Topology::default_numa_nodes)), and only if no such node is local,
-    /// others, as where all PUs near the device are those of other cgroups. If Linux says which one a device
-    /// is near, it is that one.
+    /// The NUMA nodes that a device, or any other object, is local to, by OS index: those that
+    /// people mean ([`default_numa_nodes`](crate::Topology::default_numa_nodes)), and only if no
+    /// such node is local, others, as where all PUs near the device are those of other cgroups. If
+    /// Linux says which one a device is near, it is that one.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// let pu = topology.objects_with_type(topobroker_reader::ObjectType::PU).next().ok_or("no PU")?;
+    /// let pu = topology.objects_with_type(topobroker_reader::ObjectType::PU).next().ok_or("no
+    /// PU")?;
     /// assert!(!pu.local_nodeset().is_empty());
     /// # Ok::<(), &str>(())
     /// ```

@@ -29,9 +29,9 @@ pub enum Nearness {
 pub struct DevicePath {
     /// Which PUs of the process are local to the device.
     pub nearness: Nearness,
-    /// The latency from the NUMA nodes of the process to the nearest node of the device; that of the
-    /// farthest node, if the process has several. It is hwloc's `NUMALatency`, relative to 10 for
-    /// local memory.
+    /// The latency from the NUMA nodes of the process to the nearest node of the device; that of
+    /// the farthest node, if the process has several. It is hwloc's `NUMALatency`, relative to 10
+    /// for local memory.
     pub latency: Option<u64>,
     /// Number of bridges between the device and the CPUs, with the host bridge.
     pub pci_hops: u32,
@@ -41,9 +41,9 @@ pub struct DevicePath {
 }
 
 impl Nearness {
-    /// The nearness of a device whose place is known or not, by what a process has of it: whether all
-    /// PUs of the process are local to the device, whether some are, and whether some are on its
-    /// package.
+    /// The nearness of a device whose place is known or not, by what a process has of it: whether
+    /// all PUs of the process are local to the device, whether some are, and whether some are on
+    /// its package.
     pub(super) fn of(
         is_known: bool,
         has_all: impl FnOnce() -> bool,
@@ -85,8 +85,8 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// A NIC that is nearer to a process than the one that it has, and down: the nearest of those of the same
-    /// kind of network. `None` if there is none, or the NIC is of plain Ethernet.
+    /// A NIC that is nearer to a process than the one that it has, and down: the nearest of those
+    /// of the same kind of network. `None` if there is none, or the NIC is of plain Ethernet.
     #[must_use]
     pub fn nearer_but_down(self, set: &Set, nic: Object<'a>) -> Option<Object<'a>> {
         let distance = |nic: Object<'a>| {

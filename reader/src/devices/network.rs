@@ -1,5 +1,5 @@
-//! Networks of a node: NICs that reach each other. `docs/NETWORKS.md` has the rules and why they are
-//! so.
+//! Networks of a node: NICs that reach each other. `docs/NETWORKS.md` has the rules and why they
+//! are so.
 
 use super::candidates::{NicChoice, is_slingshot};
 use super::ports::{AMAZON, LinkLayer, Port, gid_in_address, prefix_text};
@@ -25,8 +25,8 @@ pub enum NetworkId {
     OmniPath(Option<u64>),
     /// EFA of Amazon.
     Efa,
-    /// Ethernet with RDMA (RoCE, iWARP), by the rate of its ports in Mb/s: it is not known which ports
-    /// reach each other, but those of one network are alike.
+    /// Ethernet with RDMA (RoCE, iWARP), by the rate of its ports in Mb/s: it is not known which
+    /// ports reach each other, but those of one network are alike.
     Roce(Option<u64>),
     /// Ethernet, by its rate in Mb/s.
     Ethernet(Option<u64>),
@@ -55,8 +55,8 @@ pub struct Network<'a> {
 }
 
 impl NetworkId {
-    /// The network of a NIC: that of its fastest active port, otherwise of its first port. `None` if the
-    /// object is no NIC.
+    /// The network of a NIC: that of its fastest active port, otherwise of its first port. `None`
+    /// if the object is no NIC.
     #[must_use]
     pub fn of(nic: Object<'_>) -> Option<Self> {
         Self::and_rate(nic).map(|(id, _)| id)
@@ -136,10 +136,10 @@ impl fmt::Display for NetworkId {
 }
 
 impl<'a> Topology<'a> {
-    /// The networks of the node, the one that ranks should use first: that of the greatest bandwidth
-    /// together, then in the order of [`NetworkId`]. All NICs of [`Topology::nics`] are in one of
-    /// them. The order depends on nothing that differs between nodes of one kind, so all ranks of a
-    /// job have the same network.
+    /// The networks of the node, the one that ranks should use first: that of the greatest
+    /// bandwidth together, then in the order of [`NetworkId`]. All NICs of [`Topology::nics`] are
+    /// in one of them. The order depends on nothing that differs between nodes of one kind, so all
+    /// ranks of a job have the same network.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
@@ -168,7 +168,8 @@ impl<'a> Topology<'a> {
         networks.collect()
     }
 
-    /// [`Topology::networks`] without the NICs. It takes no memory, unless there are more than eight.
+    /// [`Topology::networks`] without the NICs. It takes no memory, unless there are more than
+    /// eight.
     pub fn network_shares(self, choice: NicChoice) -> impl Iterator<Item = NetworkShare> {
         shares(self.nics(choice)).into_iter()
     }

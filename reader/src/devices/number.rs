@@ -1,5 +1,5 @@
-//! The numbers of devices of a topology: OS devices first, then PCI devices, which stand for GPUs without
-//! OS devices.
+//! The numbers of devices of a topology: OS devices first, then PCI devices, which stand for GPUs
+//! without OS devices.
 
 use crate::object::Object;
 use crate::topology::Topology;

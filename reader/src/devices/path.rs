@@ -24,12 +24,13 @@ pub enum PathClass {
 }
 
 impl<'a> Topology<'a> {
-    /// What is between two devices. If the machine does not report the place of a device, it is taken
-    /// to be far away.
+    /// What is between two devices. If the machine does not report the place of a device, it is
+    /// taken to be far away.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// if let (Some(nic), Some(gpu)) = (topology.os_device("mlx5_0"), topology.os_device("cuda0")) {
+    /// if let (Some(nic), Some(gpu)) = (topology.os_device("mlx5_0"), topology.os_device("cuda0"))
+    /// {
     ///     println!("{:?}", topology.path_class(nic, gpu));
     /// }
     /// ```
@@ -60,12 +61,13 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Whether the machine reports to which PUs a device is local, in a view or not: a device of the
-    /// root may be anywhere if there are several packages or NUMA nodes.
+    /// Whether the machine reports to which PUs a device is local, in a view or not: a device of
+    /// the root may be anywhere if there are several packages or NUMA nodes.
     pub(super) fn has_place(self, device: Object<'a>) -> bool {
         let whole = self.whole();
         let packages = whole.objects_with_type(ObjectType::Package);
-        // Without memory from the heap, which the default NUMA nodes take: two nodes without common PUs.
+        // Without memory from the heap, which the default NUMA nodes take: two nodes without common
+        // PUs.
         let nodes = whole.objects_with_type(ObjectType::NUMANode).filter_map(Object::pus);
         let mut nodes = nodes.filter(|pus| !pus.is_empty());
         let first = nodes.next().unwrap_or_default();

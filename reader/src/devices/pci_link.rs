@@ -33,8 +33,8 @@ impl PciLink {
 }
 
 impl<'a> Object<'a> {
-    /// The greatest speed of the link of a PCI device or of the upstream side of a bridge. `None` of
-    /// other objects, and if the publisher did not find it out.
+    /// The greatest speed of the link of a PCI device or of the upstream side of a bridge. `None`
+    /// of other objects, and if the publisher did not find it out.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));

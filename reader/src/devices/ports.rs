@@ -127,8 +127,8 @@ impl<'a> Port<'a> {
         by_address.or_else(|| self.link_layer_by_class(pci)).or_else(|| self.link_layer_by_lid())
     }
 
-    /// An Ethernet controller with an interface that has a MAC address has ports over Ethernet, though drivers of
-    /// iWARP have a LID.
+    /// An Ethernet controller with an interface that has a MAC address has ports over Ethernet,
+    /// though drivers of iWARP have a LID.
     fn link_layer_by_class(self, pci: Object<'a>) -> Option<LinkLayer> {
         let is_ethernet = pci.pci_attributes()?.class_id == ETHERNET_CONTROLLER;
         let mut addresses = pci.io_children().filter_map(|it| it.info("Address"));
@@ -145,8 +145,8 @@ impl<'a> Port<'a> {
         }
     }
 
-    /// The prefix of its subnet: the high half of its first GID. `None` over Ethernet, where subnets
-    /// are those of IP. A port of unknown protocol is taken to be of InfiniBand.
+    /// The prefix of its subnet: the high half of its first GID. `None` over Ethernet, where
+    /// subnets are those of IP. A port of unknown protocol is taken to be of InfiniBand.
     #[must_use]
     pub fn subnet_prefix(self) -> Option<u64> {
         let has_prefix = matches!(self.link_layer(), None | Some(LinkLayer::InfiniBand));
@@ -244,8 +244,8 @@ pub(super) fn gid_in_address(address: &str) -> Option<Ipv6Addr> {
 }
 
 /// The link layer of the port with a GUID, if an address of a network interface is made of it. That
-/// of an Ethernet interface is in the GUID with `ff:fe` in its middle and one bit changed; that of an
-/// InfiniBand interface has the GUID at its end.
+/// of an Ethernet interface is in the GUID with `ff:fe` in its middle and one bit changed; that of
+/// an InfiniBand interface has the GUID at its end.
 fn link_layer_of(address: &str, guid: [u8; 8]) -> Option<LinkLayer> {
     match bytes_of_address(address)? {
         (6, [a, b, c, d, e, f, ..]) if guid == [a ^ 2, b, c, 0xff, 0xfe, d, e, f] => {

@@ -1,5 +1,6 @@
-//! Who has which device, if no device may be idle while ranks share another one. Of all such assignments
-//! this finds one of the least cost: a transport problem, solved by shortest augmenting paths.
+//! Who has which device, if no device may be idle while ranks share another one. Of all such
+//! assignments this finds one of the least cost: a transport problem, solved by shortest augmenting
+//! paths.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,8 +17,8 @@ pub(super) struct Alike {
     having: Vec<usize>,
 }
 
-/// The cheapest way by which a waiting rank leads to one more rank on a device: it takes the device, or one
-/// whose rank moves on.
+/// The cheapest way by which a waiting rank leads to one more rank on a device: it takes the
+/// device, or one whose rank moves on.
 #[derive(Clone, Copy)]
 struct Way {
     cost: Cost,
@@ -49,8 +50,8 @@ impl Alike {
     }
 }
 
-/// Gives each rank of the groups a device. `parts` says of each device how many ranks can have a part of it
-/// that no other rank has.
+/// Gives each rank of the groups a device. `parts` says of each device how many ranks can have a
+/// part of it that no other rank has.
 pub(super) fn spread(groups: &mut [Alike], parts: &[usize]) {
     let ranks: usize = groups.iter().map(|group| group.ranks.len()).sum();
     let each = ranks.checked_div(parts.iter().sum()).unwrap_or(0);
@@ -64,8 +65,8 @@ pub(super) fn spread(groups: &mut [Alike], parts: &[usize]) {
     }
 }
 
-/// Gives some waiting ranks of a group devices, by the cheapest way to one that has room. `None` if no rank
-/// waits, or no device has room.
+/// Gives some waiting ranks of a group devices, by the cheapest way to one that has room. `None` if
+/// no rank waits, or no device has room.
 fn add(groups: &mut [Alike], group: usize, room: &mut [usize]) -> Option<()> {
     let waiting = groups.get(group).map(Alike::waiting).filter(|waiting| *waiting > 0)?;
     let ways = cheapest_ways(groups, group)?;

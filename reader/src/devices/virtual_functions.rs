@@ -7,8 +7,8 @@ use topobroker_layout::object_type::ObjectType;
 /// The fact of a virtual function: the bus id of its physical function, as Linux reports it.
 pub const PHYSICAL_FUNCTION: &str = "PhysicalFunction";
 
-/// Ids of PCI devices that are virtual functions only, for topologies without the fact. They are one number each,
-/// so that the table has no pointer, which every process would have to relocate.
+/// Ids of PCI devices that are virtual functions only, for topologies without the fact. They are
+/// one number each, so that the table has no pointer, which every process would have to relocate.
 const IDS: [u32; 28] = {
     const fn of(vendor: u32, device: u32) -> u32 {
         vendor << 16 | device
@@ -51,8 +51,8 @@ const IDS: [u32; 28] = {
     ]
 };
 
-/// Whether a device is of a virtual function whose physical function is in the topology. Without the fact, that is
-/// taken to be another network device of the same vendor below the same bridge.
+/// Whether a device is of a virtual function whose physical function is in the topology. Without
+/// the fact, that is taken to be another network device of the same vendor below the same bridge.
 pub(super) fn has_physical_function(device: Object<'_>) -> bool {
     let Some(pci) = device.pci_device_above() else { return false };
     let all = || pci.topology().whole().objects_with_type(ObjectType::PCIDevice);

@@ -1,8 +1,8 @@
 //! Hardware resources, in MPI's words: which instance of a type each rank is on, and who is on the
 //! same one.
 //!
-//! [`Job::hw_resources`](crate::jobs::Job::hw_resources) answers for all ranks of a job on this node
-//! ([`HwResources`]); a [`Uri`] such as `hwloc://L3Cache` names a type. Counterparts:
+//! [`Job::hw_resources`](crate::jobs::Job::hw_resources) answers for all ranks of a job on this
+//! node ([`HwResources`]); a [`Uri`] such as `hwloc://L3Cache` names a type. Counterparts:
 //! `MPI_Get_hw_resource_info`, `MPI_Comm_split_type` with `MPI_COMM_TYPE_HW_GUIDED` and
 //! `MPI_COMM_TYPE_HW_UNGUIDED`.
 //!
@@ -10,7 +10,8 @@
 //! use topobroker_reader::{groups::Uri, jobs::Job};
 //! # fn example(job: Job<'_>) -> Result<(), Box<dyn std::error::Error>> {
 //! let resources = job.hw_resources();
-//! let caches: Vec<Option<u32>> = resources.instances(Uri::parse("hwloc://L3Cache")?)?.iter().collect();
+//! let caches: Vec<Option<u32>> =
+//! resources.instances(Uri::parse("hwloc://L3Cache")?)?.iter().collect();
 //! # Ok(())
 //! # }
 //! ```

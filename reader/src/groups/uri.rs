@@ -33,8 +33,8 @@ pub struct Uri<'t> {
     /// Only NUMA nodes of this subtype, from `?subtype=`. `DRAM` also are nodes without a subtype,
     /// and `HBM` also those with `MCDRAM`.
     pub subtype: Option<&'t str>,
-    /// Name of the node that the instance is on, from `?node=`, to distinguish instances of several nodes
-    /// apart. No rank is on an instance of a node other than the one with hwloc's `HostName`.
+    /// Name of the node that the instance is on, from `?node=`, to distinguish instances of several
+    /// nodes apart. No rank is on an instance of a node other than the one with hwloc's `HostName`.
     pub node: Option<&'t str>,
 }
 

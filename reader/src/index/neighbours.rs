@@ -56,8 +56,8 @@ impl LogicalPus for PuSet<'_> {
 }
 
 /// Calls `found` with pairs of PUs, one of each set, until it returns true. An object that is a run
-/// of PUs has PUs of both sets exactly if it has both PUs of one of the pairs. The two PUs of a pair
-/// are the same one if it is in both sets.
+/// of PUs has PUs of both sets exactly if it has both PUs of one of the pairs. The two PUs of a
+/// pair are the same one if it is in both sets.
 #[inline]
 pub(crate) fn neighbours(
     one: &impl LogicalPus,

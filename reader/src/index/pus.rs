@@ -32,7 +32,8 @@ impl<'a> Index<'a> {
         let runs = if by_run { runs } else { &[] };
         let ids = self.pu_ids();
         let count = ids.end - ids.start;
-        // Of a certified archive whose tree was not walked, an object may say that it has PUs that are not there.
+        // Of a certified archive whose tree was not walked, an object may say that it has PUs that
+        // are not there.
         let one_by_one = if by_run { 0..0 } else { pus.start.min(count)..pus.end.min(count) };
         let first = ids.start;
         let ranges = runs.iter().map(move |run| os_range_in(run, &pus));

@@ -23,7 +23,8 @@ impl Index<'_> {
         self.walks.are_in_tree()
     }
 
-    /// [`Index::parent`] in a view whose objects have moved, and where the tree has not been checked.
+    /// [`Index::parent`] in a view whose objects have moved, and where the tree has not been
+    /// checked.
     fn other_parent(&self, id: u32) -> u32 {
         match self.moved() {
             Some(overlay) => overlay.moved.parent_of(overlay.ordinal_of(id)),
@@ -37,7 +38,8 @@ impl Index<'_> {
         self.overlay.filter(|_| !self.is_in_order)
     }
 
-    /// Whether parents and children can be looked up in the tree. If it has not been checked, it is.
+    /// Whether parents and children can be looked up in the tree. If it has not been checked, it
+    /// is.
     pub(crate) fn has_sound_tree(&self) -> bool {
         self.walks.are_in_sound_tree(|| topobroker_layout::tree_is_sound(self.archive))
     }
@@ -83,7 +85,8 @@ impl Index<'_> {
         }
     }
 
-    /// [`Index::child_rows`] in a view whose objects have moved, and where the tree has not been checked.
+    /// [`Index::child_rows`] in a view whose objects have moved, and where the tree has not been
+    /// checked.
     fn other_child_rows(&self, id: u32) -> Range<u32> {
         match self.moved() {
             Some(overlay) => overlay.child_rows(overlay.ordinal_of(id)),

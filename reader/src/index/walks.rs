@@ -2,8 +2,9 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// Where parents and children are found. The tree of an archive whose publisher has checked it is checked once more
-/// when it is walked for the first time, because a walk might not end in what is not a tree.
+/// Where parents and children are found. The tree of an archive whose publisher has checked it is
+/// checked once more when it is walked for the first time, because a walk might not end in what is
+/// not a tree.
 pub(super) struct Walks(AtomicU8);
 
 const IN_TREE: u8 = 0;

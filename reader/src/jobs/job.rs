@@ -95,8 +95,8 @@ impl Job<'static> {
     /// Name of the PMIx key under which a launcher hands over the file of a job.
     pub const PMIX_NAME: &str = "topobroker.job";
 
-    /// The job of this process: the one in the file that `TOPOBROKER_JOB` names, otherwise in the file
-    /// that its PMIx server names; `None` if neither names a file.
+    /// The job of this process: the one in the file that `TOPOBROKER_JOB` names, otherwise in the
+    /// file that its PMIx server names; `None` if neither names a file.
     ///
     /// # Errors
     ///
@@ -254,9 +254,9 @@ impl<'a> Job<'a> {
         self.given(&self.archive.gpus, rank)
     }
 
-    /// The NVLink domain over nodes that all GPUs of a rank are in ([`Object::nvlink_domain`]): ranks
-    /// with the same one, on whatever nodes, reach each other by NVLink. `None` if its GPUs are in
-    /// none, or in several.
+    /// The NVLink domain over nodes that all GPUs of a rank are in ([`Object::nvlink_domain`]):
+    /// ranks with the same one, on whatever nodes, reach each other by NVLink. `None` if its GPUs
+    /// are in none, or in several.
     #[must_use]
     pub fn nvlink_domain(self, rank: u32) -> Option<&'a str> {
         nvlink_domain_of(self.gpus(rank))

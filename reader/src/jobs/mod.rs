@@ -1,9 +1,9 @@
 //! Jobs, and the part of the topology that belongs to this process.
 //!
 //! [`effective_view`] is what a process usually wants: a view of the part of its job, or of the
-//! part that its launcher, affinity and cgroup leave it. [`cgroup_view`] is what hwloc's own programs would
-//! see: only the cgroup counts. [`adopt_job`] adopts a job: its ranks, their
-//! PUs, NICs and GPUs; [`runs_of_pus`] is how it stores their PUs. The other functions read one source
+//! part that its launcher, affinity and cgroup leave it. [`cgroup_view`] is what hwloc's own
+//! programs would see: only the cgroup counts. [`adopt_job`] adopts a job: its ranks, their PUs,
+//! NICs and GPUs; [`runs_of_pus`] is how it stores their PUs. The other functions read one source
 //! each.
 //!
 //! ```no_run

@@ -70,8 +70,8 @@ pub struct Situation {
     /// PUs of the topology.
     pub pus: Set,
     /// PUs that the launcher gave the job. For a job of PRRTE these are the PUs of `PMIX_CPU_LIST`,
-    /// if it is set. Otherwise they are those of `TOPOBROKER_CPU_LIST`, which our Slurm plugin sets to
-    /// the PUs of the step.
+    /// if it is set. Otherwise they are those of `TOPOBROKER_CPU_LIST`, which our Slurm plugin sets
+    /// to the PUs of the step.
     pub cpu_list: Option<Set>,
     /// PUs that the process may run on.
     pub affinity: Set,
@@ -207,8 +207,9 @@ impl Situation {
         }
     }
 
-    /// Whether the topology is said to be of this machine and yet has no PU that this process may use. So
-    /// it is where something stands in for files of the kernel, as LXCFS does for containers.
+    /// Whether the topology is said to be of this machine and yet has no PU that this process may
+    /// use. So it is where something stands in for files of the kernel, as LXCFS does for
+    /// containers.
     #[must_use]
     pub fn is_elsewhere(&self) -> bool {
         let allowed = match &self.cgroup {
@@ -295,8 +296,9 @@ pub fn effective_view() -> Result<View<'static>, EffectiveViewError> {
     Ok(decision.view(adopted.topology())?)
 }
 
-/// What the cgroup of this process leaves of a topology of this machine, as hwloc would find it here. All of
-/// it if there is no cpuset controller, if the topology is of another machine, or if it has no PU of the process.
+/// What the cgroup of this process leaves of a topology of this machine, as hwloc would find it
+/// here. All of it if there is no cpuset controller, if the topology is of another machine, or if
+/// it has no PU of the process.
 ///
 /// ```no_run
 /// let adopted = topobroker_reader::adopt()?;

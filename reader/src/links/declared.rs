@@ -14,7 +14,8 @@ use topobroker_layout::links::{self, ArchivedLinks};
 use topobroker_layout::links::{Link, Vertex, VertexId, VertexKind};
 use topobroker_process::FilePath;
 
-/// Links that are declared for a node, in addition to what hwloc knows. It is a handle: copy it freely.
+/// Links that are declared for a node, in addition to what hwloc knows. It is a handle: copy it
+/// freely.
 #[derive(Clone, Copy)]
 pub struct DeclaredLinks<'a> {
     archive: &'a ArchivedLinks,
@@ -39,9 +40,9 @@ impl DeclaredLinks<'static> {
     /// What the name of the file has behind that of the topology.
     pub const ENDING: &'static str = "+links";
 
-    /// The links that are declared for an adopted topology; `None` if there are none, or if the topology
-    /// is in a memfd, which has no file next to it. The segment stays mapped for the life of the
-    /// process.
+    /// The links that are declared for an adopted topology; `None` if there are none, or if the
+    /// topology is in a memfd, which has no file next to it. The segment stays mapped for the life
+    /// of the process.
     ///
     /// # Errors
     ///
@@ -89,8 +90,8 @@ impl<'a> DeclaredLinks<'a> {
 }
 
 impl<'a> Topology<'a> {
-    /// [`Topology::links`], with links that are declared: they replace links of the same class between
-    /// the same vertices. What they do not say, such as a bandwidth, stays as it was known.
+    /// [`Topology::links`], with links that are declared: they replace links of the same class
+    /// between the same vertices. What they do not say, such as a bandwidth, stays as it was known.
     ///
     /// # Errors
     ///

@@ -61,8 +61,8 @@ impl<'a> Links<'a> {
     /// The greatest number of links.
     pub const MOST_LINKS: usize = MAX_LINKS;
 
-    /// A graph of these vertices, of objects of a topology, and links. [`Topology::links`] makes that
-    /// of a node.
+    /// A graph of these vertices, of objects of a topology, and links. [`Topology::links`] makes
+    /// that of a node.
     ///
     /// # Errors
     ///
@@ -142,8 +142,8 @@ impl<'a> Links<'a> {
         self.topology.object(self.vertex(vertex)?.object?)
     }
 
-    /// Name of a vertex: that of the OS device or the name that was declared, otherwise the PCI bus id, otherwise
-    /// type and logical index as hwloc-calc has them: `package:0`.
+    /// Name of a vertex: that of the OS device or the name that was declared, otherwise the PCI bus
+    /// id, otherwise type and logical index as hwloc-calc has them: `package:0`.
     #[must_use]
     pub fn name(&self, vertex: VertexId) -> Cow<'_, str> {
         let Some(found) = self.vertex(vertex) else { return "".into() };

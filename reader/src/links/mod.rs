@@ -2,7 +2,8 @@
 //! data goes from one to another.
 //!
 //! [`Topology::links`](crate::Topology::links) makes the graph ([`Links`]), and [`Paths`] searches
-//! it by bandwidth, latency or number of links. [`DeclaredLinks`] are those that an administrator declared.
+//! it by bandwidth, latency or number of links. [`DeclaredLinks`] are those that an administrator
+//! declared.
 //!
 //! ```no_run
 //! use topobroker_reader::links::{Measure, Paths, SwitchModel};

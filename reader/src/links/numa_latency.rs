@@ -1,8 +1,8 @@
 //! Latencies of the links between CPUs, from the firmware's matrix of NUMA latencies.
 //!
-//! The matrix is relative: 10 is the latency of a node's own memory. Where the firmware also says how
-//! many nanoseconds that is, the rest follows, if the matrix is regular: all pairs of nodes in a
-//! package are as far apart, and all pairs in two packages. Otherwise the latencies stay unknown.
+//! The matrix is relative: 10 is the latency of a node's own memory. Where the firmware also says
+//! how many nanoseconds that is, the rest follows, if the matrix is regular: all pairs of nodes in
+//! a package are as far apart, and all pairs in two packages. Otherwise the latencies stay unknown.
 
 use super::parts::Parts;
 use crate::object::Object;

@@ -133,8 +133,8 @@ impl<'a> Parts<'a> {
         vertex
     }
 
-    /// The vertex at a place. Beyond the greatest number of vertices, which is refused in the end, it
-    /// is the last.
+    /// The vertex at a place. Beyond the greatest number of vertices, which is refused in the end,
+    /// it is the last.
     fn vertex_at(place: usize) -> VertexId {
         VertexId::at(place).unwrap_or(VertexId(u16::MAX))
     }

@@ -10,9 +10,9 @@ use topobroker_layout::object_type::ObjectType;
 
 impl<'a, L: Deref<Target = Links<'a>>> Paths<L> {
     /// The best paths from a rank of a job to others, or from them to it, in their order. The graph
-    /// must be of the whole topology that the job is over. A rank is where its first GPU is, otherwise
-    /// where its memory is: the NUMA node that all of its PUs are local to, otherwise the CPUs that it
-    /// is bound to.
+    /// must be of the whole topology that the job is over. A rank is where its first GPU is,
+    /// otherwise where its memory is: the NUMA node that all of its PUs are local to, otherwise the
+    /// CPUs that it is bound to.
     ///
     /// Ranks at the same place have a path without links, with the bandwidth and latency of the
     /// memory there. To a rank on another node, the path is that to the first NIC of the rank, and

@@ -1,5 +1,5 @@
-//! What PUs share where each PU is in one object of each type and all objects of a type have the same
-//! number of PUs, as on nearly all machines.
+//! What PUs share where each PU is in one object of each type and all objects of a type have the
+//! same number of PUs, as on nearly all machines.
 
 use super::{Locality, OBJECTS};
 use crate::index::{Index, LogicalPus, neighbours};
@@ -18,8 +18,8 @@ pub(crate) struct Blocks {
 const SHIFT: u32 = 40;
 
 impl Blocks {
-    /// The blocks of a topology; `None` if it is less regular, or if a NUMA node is hidden whose PUs
-    /// are not.
+    /// The blocks of a topology; `None` if it is less regular, or if a NUMA node is hidden whose
+    /// PUs are not.
     pub(crate) fn new(index: &Index<'_>, overlay: &ArchivedOverlay) -> Option<Self> {
         let of_node = index.pus_of_node.filter(|_| index.has_runs && index.is_regular)?;
         let levels = &index.archive.levels;

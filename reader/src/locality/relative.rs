@@ -9,9 +9,9 @@ use topobroker_layout::set::Set;
 impl Topology<'_> {
     /// What two processes that are bound to sets of PUs share. If one of the sets has no PU of the
     /// topology, or is the full infinite set, by which hwloc means that the process is not bound,
-    /// they share the node. Counterpart: `PMIx_Get_relative_locality` of the two locality
-    /// strings. It is the same in a view that has the PUs of both, unless the view hides objects that
-    /// have them: NUMA nodes, or levels that hwloc merges.
+    /// they share the node. Counterpart: `PMIx_Get_relative_locality` of the two locality strings.
+    /// It is the same in a view that has the PUs of both, unless the view hides objects that have
+    /// them: NUMA nodes, or levels that hwloc merges.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
@@ -38,8 +38,8 @@ pub(super) fn is_unbound(set: &Set) -> bool {
     set.is_infinite() && set.words().is_empty()
 }
 
-/// What two sets of PUs share in a topology or view whose objects are runs of PUs. Only objects count
-/// that the job sees.
+/// What two sets of PUs share in a topology or view whose objects are runs of PUs. Only objects
+/// count that the job sees.
 #[inline]
 pub(crate) fn by_pus(
     index: &Index<'_>,

@@ -93,8 +93,8 @@ impl Topology<'_> {
         (set.weight() == Some(high - low + 1)).then_some((low, high))
     }
 
-    /// Logical indexes of the first and the last object of a level that have PUs of a run. `None` if
-    /// objects between them may have none, as objects without PUs have.
+    /// Logical indexes of the first and the last object of a level that have PUs of a run. `None`
+    /// if objects between them may have none, as objects without PUs have.
     fn ends(self, level: u32, (low, high): (u32, u32)) -> Option<(u32, u32)> {
         let base = self.index.base_level_of_depth(Depth::Normal(level))?;
         if self.index.pus_of_level(base) == 0 {

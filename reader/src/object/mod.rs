@@ -148,8 +148,8 @@ impl<'a> Object<'a> {
         Some(self.info_value(row))
     }
 
-    /// What the publisher found out about this object without hwloc, such as the rate of a port: pairs
-    /// of name and value. They are in no export.
+    /// What the publisher found out about this object without hwloc, such as the rate of a port:
+    /// pairs of name and value. They are in no export.
     pub fn facts(self) -> impl Iterator<Item = Info<'a>> {
         self.index.archive.facts.iter().flat_map(move |facts| {
             self.fact_rows(facts).map(move |row| Info {
@@ -179,7 +179,8 @@ impl<'a> Object<'a> {
         of_facts.chain(of_infos).map(move |row| self.index.string(row))
     }
 
-    /// The value of the first fact, otherwise info, with a name that is wanted. No other value is looked at.
+    /// The value of the first fact, otherwise info, with a name that is wanted. No other value is
+    /// looked at.
     pub(crate) fn text_with(self, is_wanted: impl Fn(&str) -> bool) -> Option<&'a str> {
         let place = self.text_names().position(is_wanted)?;
         let facts = self.index.archive.facts.first();

@@ -54,8 +54,9 @@ impl<'a> Topology<'a> {
         sets
     }
 
-    /// Most sets that the PUs of this topology may be distributed over when a user says how many: as many as an archive may
-    /// have PUs, and fewer if OS indexes are high, so that all of them have 128 MiB at most.
+    /// Most sets that the PUs of this topology may be distributed over when a user says how many:
+    /// as many as an archive may have PUs, and fewer if OS indexes are high, so that all of them
+    /// have 128 MiB at most.
     #[must_use]
     pub fn most_parts(self) -> usize {
         const MOST_WORDS: usize = 1 << 24;

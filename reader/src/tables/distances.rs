@@ -132,8 +132,8 @@ impl<'a> Distances<'a> {
     }
 
     /// The values in place, row by row, and how many little-endian bytes each has. `None` if the
-    /// archive has them packed otherwise, a view hides objects of the matrix, or a node of a cluster
-    /// has values of its own.
+    /// archive has them packed otherwise, a view hides objects of the matrix, or a node of a
+    /// cluster has values of its own.
     #[must_use]
     pub fn stored_values(self) -> Option<(&'a [u8], usize)> {
         let is_whole = self.rows().count() == self.matrix.objects.len();

@@ -3,8 +3,8 @@
 use alloc::format;
 use alloc::string::String;
 
-/// The text of a rate in Mb/s: in Gb/s if it is a whole number of them, otherwise in Mb/s. A rate of 0 is
-/// unknown: see [`known_rate`].
+/// The text of a rate in Mb/s: in Gb/s if it is a whole number of them, otherwise in Mb/s. A rate
+/// of 0 is unknown: see [`known_rate`].
 ///
 /// ```
 /// assert_eq!(topobroker_reader::text::rate(400_000), "400 Gb/s");

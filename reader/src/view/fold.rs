@@ -171,9 +171,9 @@ fn fold(bits: &mut Vec<u64>, size: u32) {
     *bits = folded;
 }
 
-/// Makes the NUMA nodes that are kept and all objects above them visible, and where I/O objects keep what
-/// they are attached to, those too. Returns whether an object in the tree of CPUs is visible only because of
-/// them.
+/// Makes the NUMA nodes that are kept and all objects above them visible, and where I/O objects
+/// keep what they are attached to, those too. Returns whether an object in the tree of CPUs is
+/// visible only because of them.
 fn mark_by_attached(topology: Topology<'_>, restriction: &Restriction, visible: &mut Bits) -> bool {
     let mut has_cpuless = false;
     let mut mark = |object: Object<'_>| {

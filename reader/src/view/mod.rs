@@ -1,6 +1,6 @@
 //! Views: a part of a topology, seen as a topology of its own. A view is an archive seen through an
-//! overlay. If no object moves, the overlay is made by folding bits level by level (`fold`), otherwise
-//! by taking the tree apart as hwloc does (`rebuild`).
+//! overlay. If no object moves, the overlay is made by folding bits level by level (`fold`),
+//! otherwise by taking the tree apart as hwloc does (`rebuild`).
 
 mod fold;
 mod rebuild;
@@ -29,7 +29,8 @@ use topobroker_layout::set::Set;
 /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
 /// let first_four = (0..4).collect();
 /// let view = View::new(topology, &first_four, RestrictFlags::REMOVE_CPULESS)?;
-/// println!("{} cores in {} bytes", view.topology().objects_with_type(ObjectType::Core).count(), view.bytes());
+/// println!("{} cores in {} bytes", view.topology().objects_with_type(ObjectType::Core).count(),
+/// view.bytes());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
@@ -51,8 +52,8 @@ impl<'a> View<'a> {
         Self::owned(topology.whole(), restricted(topology, set, flags)?)
     }
 
-    /// A topology restricted to some PUs, with the NUMA nodes of these PUs; if they have none, as the
-    /// PUs of a die without memory, with all NUMA nodes.
+    /// A topology restricted to some PUs, with the NUMA nodes of these PUs; if they have none, as
+    /// the PUs of a die without memory, with all NUMA nodes.
     ///
     /// # Errors
     ///
@@ -64,14 +65,15 @@ impl<'a> View<'a> {
         }
     }
 
-    /// What hwloc finds of a machine where only these PUs and NUMA nodes may be used, as in a cgroup.
-    /// Unlike [`View::new`], it keeps all I/O devices, and the objects without PUs that they are attached
-    /// to: a cgroup does not limit where a process may reach them.
-    /// Counterpart: `hwloc_topology_load` without `HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED`.
+    /// What hwloc finds of a machine where only these PUs and NUMA nodes may be used, as in a
+    /// cgroup. Unlike [`View::new`], it keeps all I/O devices, and the objects without PUs that
+    /// they are attached to: a cgroup does not limit where a process may reach them. Counterpart:
+    /// `hwloc_topology_load` without `HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED`.
     ///
     /// # Errors
     ///
-    /// [`RestrictError::Nothing`] if the topology does not have any of the PUs or any of the NUMA nodes.
+    /// [`RestrictError::Nothing`] if the topology does not have any of the PUs or any of the NUMA
+    /// nodes.
     pub fn allowed(topology: Topology<'a>, cpus: &Set, nodes: &Set) -> Result<Self, RestrictError> {
         check_tree(topology)?;
         let restriction = Restriction::of_allowed(topology, cpus, nodes)?;
@@ -202,7 +204,8 @@ fn restricted(
     Ok(overlay::to_bytes(&overlay_of(topology, &restriction))?)
 }
 
-/// Checks the tree, once in a process, if the publisher has certified it: a view looks at all of it.
+/// Checks the tree, once in a process, if the publisher has certified it: a view looks at all of
+/// it.
 fn check_tree(topology: Topology<'_>) -> Result<(), RestrictError> {
     topology.check_tree().map_err(|_| RestrictError::Unsound)
 }

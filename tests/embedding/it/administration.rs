@@ -1,5 +1,5 @@
-//! What administrators and users of a node do with what is published: withdraw it, run commands with it,
-//! and add jobs of their own to a daemon's topology.
+//! What administrators and users of a node do with what is published: withdraw it, run commands
+//! with it, and add jobs of their own to a daemon's topology.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use topobroker_samples::checkout;
 
-/// Links of the pages below a folder that lead nowhere, as `page: link`. Links to other hosts are not
-/// followed.
+/// Links of the pages below a folder that lead nowhere, as `page: link`. Links to other hosts are
+/// not followed.
 pub(crate) fn broken_links(folder: &Path) -> Vec<String> {
     let pages = pages(folder);
     assert!(pages.len() > 10, "{}: {pages:?}", folder.display());

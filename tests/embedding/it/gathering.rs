@@ -1,5 +1,5 @@
-//! Gathering a cluster of four nodes, all of them this machine, in every way that there is: the result
-//! is the same file but for its id and time.
+//! Gathering a cluster of four nodes, all of them this machine, in every way that there is: the
+//! result is the same file but for its id and time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -226,8 +226,8 @@ fn pmix_and_mpi_below_open_mpi_and_mpich_gather_the_same() {
         let mut command = Command::new("mpirun.openmpi");
         command.args(["--allow-run-as-root", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent"]);
         command.arg(&remote).args(["--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]);
-        // The daemons of all nodes, which here are one machine, write hwloc's segment into one file at
-        // the same time, and now and then one of them crashes.
+        // The daemons of all nodes, which here are one machine, write hwloc's segment into one file
+        // at the same time, and now and then one of them crashes.
         command.args(["--mca", "rtc", "^hwloc", "--bind-to", "none"]);
         command.args(["-host", "n1,n2,n3,n4", "timeout", "60"]).args(program);
         command.current_dir(folder);

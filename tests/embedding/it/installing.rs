@@ -1,4 +1,5 @@
-//! What `scripts/install` installs: documents whose links lead somewhere, and everything is removed again.
+//! What `scripts/install` installs: documents whose links lead somewhere, and everything is removed
+//! again.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -35,7 +36,8 @@ fn what_is_installed_is_removed_again_and_nothing_else() {
     assert_eq!(folders, 1);
 }
 
-/// Programs that the installation calls, which end it at the call whose number is in `STEP`; and cargo, which has nothing to do.
+/// Programs that the installation calls, which end it at the call whose number is in `STEP`; and
+/// cargo, which has nothing to do.
 fn stubs(folder: &Path) {
     let write = |name: &str, text: &str| {
         let file = folder.join(name);
@@ -88,7 +90,8 @@ fn an_installation_that_was_killed_at_any_step_is_removed_or_goes_on() {
             break;
         }
         if step % 2 == 0 {
-            // Twice: the first may find the list of an installation that had put nothing anywhere yet.
+            // Twice: the first may find the list of an installation that had put nothing anywhere
+            // yet.
             let removed = uninstall_below(&to, "/usr");
             let is_listed = to.join("usr/share/topobroker/FILES").exists();
             assert!(!is_listed, "{step}: {}", said(&removed));

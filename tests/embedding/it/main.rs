@@ -1,4 +1,5 @@
-//! Tests of what is installed, as C programs, libraries, launchers and administrators use it; and of its documents.
+//! Tests of what is installed, as C programs, libraries, launchers and administrators use it; and
+//! of its documents.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 

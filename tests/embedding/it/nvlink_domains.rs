@@ -6,8 +6,8 @@ use topobroker_embedding::{prefix, succeed};
 use topobroker_samples::nvidia_driver::install;
 use topobroker_samples::shared_folder;
 
-/// What eight ranks write, four on each of two nodes, which are both this machine with a topology each:
-/// that of a file, where the driver reports the NVLinks of their GPUs.
+/// What eight ranks write, four on each of two nodes, which are both this machine with a topology
+/// each: that of a file, where the driver reports the NVLinks of their GPUs.
 fn printed(machine: &str, nvlinks: [&str; 2]) -> Option<String> {
     let mpi = of_system("mpicc.mpich", &["mpirun.mpich"])?;
     let folder = tempfile::tempdir().unwrap();

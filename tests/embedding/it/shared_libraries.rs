@@ -1,5 +1,5 @@
-//! The C libraries as files: what they need and export, how they lie in memory, and several copies of
-//! them in one process.
+//! The C libraries as files: what they need and export, how they lie in memory, and several copies
+//! of them in one process.
 
 use std::collections::BTreeSet;
 use std::process::Command;

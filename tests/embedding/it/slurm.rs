@@ -284,8 +284,8 @@ fn legacy_of_the_plugin_is_that_of_the_daemon_or_the_steps_own_and_is_said() {
     });
 }
 
-/// Under task/cgroup a task is in a cpuset. What commands show there is what hwloc's programs do, with the daemon's
-/// topology of the whole node.
+/// Under task/cgroup a task is in a cpuset. What commands show there is what hwloc's programs do,
+/// with the daemon's topology of the whole node.
 #[test]
 fn a_task_in_the_cgroup_of_its_step_is_shown_what_hwloc_shows_it() {
     if !Path::new("/sys/fs/cgroup/cpuset").exists() {

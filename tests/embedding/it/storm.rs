@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::Command;
 use topobroker_embedding::{compile, has, is_root, prefix, succeed};
 
-/// Output of a shell script that has a `/dev/shm` of its own, and the loader as its first argument. No
-/// segment stays after the process that has published it.
-/// `None` without root, or if `unshare` is not installed.
+/// Output of a shell script that has a `/dev/shm` of its own, and the loader as its first argument.
+/// No segment stays after the process that has published it. `None` without root, or if `unshare`
+/// is not installed.
 fn in_private_memory(script: &str, arguments: &[&Path]) -> Option<String> {
     if !is_root("shared memory of one's own") || !has("unshare") {
         return None;

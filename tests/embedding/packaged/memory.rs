@@ -34,8 +34,8 @@ fn the_thin_library_has_one_page_of_pointers_one_of_values_and_no_storage_of_thr
     assert!(!sizes.is_empty() && sizes.iter().sum::<u64>() < PAGE, "{sizes:?}");
 }
 
-/// What each process runs at its start is in few groups of pages. If the compiler names functions in
-/// another way, `adoption.ld` no longer finds them.
+/// What each process runs at its start is in few groups of pages. If the compiler names functions
+/// in another way, `adoption.ld` no longer finds them.
 #[test]
 fn the_code_that_adopts_lies_together_at_the_start_of_the_libraries() {
     for (shared, archive) in [(READER, "libtopobroker-reader.a"), (BROKER, "libtopobroker.a")] {

@@ -8,9 +8,9 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 use topobroker_samples::checkout;
 
-/// Folder of the installation, below the target folder: for the tests in `packaged/` what users install,
-/// for all others the same from what was compiled for tests. The first test that asks for it installs; under
-/// nextest, whose tests are processes, the first one of a run.
+/// Folder of the installation, below the target folder: for the tests in `packaged/` what users
+/// install, for all others the same from what was compiled for tests. The first test that asks for
+/// it installs; under nextest, whose tests are processes, the first one of a run.
 pub fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {

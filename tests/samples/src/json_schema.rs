@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-/// Reads documents, one on each line with the name of its definition, and prints what is wrong with them.
+/// Reads documents, one on each line with the name of its definition, and prints what is wrong with
+/// them.
 const CHECK: &str = "import json, sys, urllib.parse
 from jsonschema import Draft202012Validator as Validator
 schema = json.load(open(sys.argv[1]))
@@ -35,7 +36,8 @@ impl Documents {
         self.tried.insert(name);
     }
 
-    /// Checks all documents with Python's jsonschema, and returns the definitions without a document.
+    /// Checks all documents with Python's jsonschema, and returns the definitions without a
+    /// document.
     pub fn assert_valid(&self) -> BTreeSet<String> {
         let file = checkout().join("docs/json/topobroker.schema.json");
         let schema: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();

@@ -35,8 +35,8 @@ pub fn checkout() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Keeps hwloc's plugins loaded until the process ends. hwloc loads them for each topology of a process that has
-/// no other one, which takes longer than most of what tests ask.
+/// Keeps hwloc's plugins loaded until the process ends. hwloc loads them for each topology of a
+/// process that has no other one, which takes longer than most of what tests ask.
 fn keep_plugins() {
     static KEPT: Once = Once::new();
     KEPT.call_once(|| {
@@ -72,9 +72,9 @@ pub fn synthetic(text: &str) -> Description {
     describe(&Input::Synthetic(text.to_owned()))
 }
 
-/// Says that the running test is skipped, and why, because a test runner counts the test as passed: in the file
-/// that `TOPOBROKER_SKIPPED` names, else where the runner writes, which keeps to itself what a test that passes
-/// prints.
+/// Says that the running test is skipped, and why, because a test runner counts the test as passed:
+/// in the file that `TOPOBROKER_SKIPPED` names, otherwise where the runner writes, which keeps to
+/// itself what a test that passes prints.
 ///
 /// # Panics
 ///

@@ -124,8 +124,8 @@ pub fn node(packages: usize, nics: &[Nic]) -> String {
     xml
 }
 
-/// The archive of a node. What hwloc does not report, rates and states of interfaces, is added as the
-/// publisher finds it out.
+/// The archive of a node. What hwloc does not report, rates and states of interfaces, is added as
+/// the publisher finds it out.
 pub fn archived(packages: usize, nics: &[Nic]) -> AlignedVec {
     let mut described = describe(&Input::XmlText(node(packages, nics)));
     for object in &mut described.objects {

@@ -4,8 +4,8 @@ use crate::checkout;
 use std::path::Path;
 use std::process::Command;
 
-/// A node with two packages of two PUs and a GPU each, as hwloc without NVML and CUDA sees them: only
-/// OpenCL knows a GPU, and not which.
+/// A node with two packages of two PUs and a GPU each, as hwloc without NVML and CUDA sees them:
+/// only OpenCL knows a GPU, and not which.
 pub const NODE: &str = r#"<topology version="2.0">
   <object type="Machine" os_index="0" cpuset="0xf" complete_cpuset="0xf" allowed_cpuset="0xf"
       nodeset="0x1" complete_nodeset="0x1" allowed_nodeset="0x1" gp_index="1">

@@ -63,8 +63,8 @@ fn own_node() -> bool {
     }
 }
 
-/// Prints the PUs of this process's effective view and the bytes that the view takes in addition to its
-/// handle. Then prints the number and the PUs of each rank of its job.
+/// Prints the PUs of this process's effective view and the bytes that the view takes in addition to
+/// its handle. Then prints the number and the PUs of each rank of its job.
 fn mine() -> bool {
     let view = match topobroker_reader::jobs::effective_view() {
         Ok(view) => view,

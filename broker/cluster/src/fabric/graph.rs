@@ -201,8 +201,8 @@ impl FabricGraph {
         self.files.get(file).map_or("", String::as_str)
     }
 
-    /// Checks that each link is there in both directions, and that no GUID is that of a switch and of
-    /// a port.
+    /// Checks that each link is there in both directions, and that no GUID is that of a switch and
+    /// of a port.
     pub(super) fn check(&self) -> Result<(), FabricError> {
         if let Some(guid) = self.switches.keys().find(|guid| self.ports.contains_key(guid)) {
             let mut ends = self.lines.range(End { guid: *guid, port: 0 }..);

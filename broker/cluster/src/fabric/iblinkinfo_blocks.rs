@@ -1,5 +1,5 @@
-//! `iblinkinfo` without options: a block for each switch and each adapter, whose lines name the other end
-//! by its LID alone.
+//! `iblinkinfo` without options: a block for each switch and each adapter, whose lines name the
+//! other end by its LID alone.
 
 use super::error::{FabricError, wrong_line};
 use super::graph::{End, EndKind, FabricGraph};
@@ -107,7 +107,8 @@ fn row<'t>(line: usize, block: Block<'t>, text: &'t str) -> Option<Row<'t>> {
     Some(Row { line, block, own, lid, state, peer: lid_and_port(peer) })
 }
 
-/// `11    1[  ] "n1 HCA-1"`: a LID and the number of a port. `None` if there is nothing at the other end.
+/// `11    1[  ] "n1 HCA-1"`: a LID and the number of a port. `None` if there is nothing at the
+/// other end.
 fn lid_and_port(text: &str) -> Option<(u16, u16)> {
     let (numbers, _) = text.split_once('[')?;
     let mut words = numbers.split_whitespace();

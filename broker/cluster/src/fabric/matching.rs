@@ -4,8 +4,8 @@ use super::graph::FabricGraph;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use topobroker_reader::{ObjectType, Topology};
 
-/// What identifies the ports of a node: their GUIDs, which are the low halves of their GIDs, and the
-/// GUIDs of the adapters.
+/// What identifies the ports of a node: their GUIDs, which are the low halves of their GIDs, and
+/// the GUIDs of the adapters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostPorts(Vec<u64>);
 
@@ -39,12 +39,14 @@ pub struct Matching {
     pub nodes_without: Vec<usize>,
     /// Names of ports of hosts that belong to no node.
     pub ports_without: Vec<String>,
-    /// Number of ports of routers, and of what switches have to reduce data (SHARP): they are of no host.
+    /// Number of ports of routers, and of what switches have to reduce data (SHARP): they are of no
+    /// host.
     pub not_of_hosts: usize,
 }
 
 impl FabricGraph {
-    /// Finds the node of each port: by its GUID, otherwise by its name, whose first word is the node's.
+    /// Finds the node of each port: by its GUID, otherwise by its name, whose first word is the
+    /// node's.
     #[must_use]
     pub fn matching<'n>(&self, nodes: impl Iterator<Item = (&'n str, &'n HostPorts)>) -> Matching {
         let (mut by_guid, mut by_name) = (HashMap::new(), HashMap::new());

@@ -9,8 +9,8 @@ use topobroker_layout::packed_texts::pack_texts;
 /// Most rows of the table of hops. Above, ways are searched when they are asked for.
 const MOST_ROWS: usize = 1024;
 
-/// Packs a fabric of a cluster of so many nodes. `node_of` has the number of the node of a port, by the
-/// GUID of the port.
+/// Packs a fabric of a cluster of so many nodes. `node_of` has the number of the node of a port, by
+/// the GUID of the port.
 pub(crate) fn pack(
     graph: &FabricGraph,
     nodes: usize,
@@ -120,10 +120,11 @@ fn planes(links: &Links) -> Vec<u64> {
     planes.into_iter().map(|plane| plane.unwrap_or(0).min(u64::from(u16::MAX) - 1)).collect()
 }
 
-/// The row of each switch that nodes are at plus one, 0 of others, and the table of the links between
-/// switches of two rows plus one; 0 is no way. A row has a cell for each row up to itself: ways are
-/// equally long in both directions. Switches with the same neighbours share a row, because the ways from
-/// them to any other switch are equally long; the row's own cell is for the way between two of them.
+/// The row of each switch that nodes are at plus one, 0 of others, and the table of the links
+/// between switches of two rows plus one; 0 is no way. A row has a cell for each row up to itself:
+/// ways are equally long in both directions. Switches with the same neighbours share a row, because
+/// the ways from them to any other switch are equally long; the row's own cell is for the way
+/// between two of them.
 fn hops(links: &Links, switches: usize) -> (Vec<u64>, Vec<u64>) {
     let of_switch = |own: &Vec<Half>| {
         let mut all: Vec<usize> =

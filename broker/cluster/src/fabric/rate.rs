@@ -3,8 +3,8 @@
 /// Data in one direction in Mb/s, from a width such as `4x` and a speed such as `QDR`; `None` if
 /// one of them is unknown, such as `???`.
 ///
-/// Of SDR to QDR 8 of 10 bits are data, of the others 64 of 66: the names of FDR10 and of EDR and later
-/// are of data already. netloc took 8 Gb/s for 4x QDR, which carries 32.
+/// Of SDR to QDR 8 of 10 bits are data, of the others 64 of 66: the names of FDR10 and of EDR and
+/// later are of data already. netloc took 8 Gb/s for 4x QDR, which carries 32.
 pub(super) fn mbps(width: &str, speed: &str) -> Option<u32> {
     let lanes: u64 = width.strip_suffix(['x', 'X'])?.parse().ok()?;
     // Of a lane, in 11ths of a Mb/s: 14.0625 Gb/s of signals are no whole number.

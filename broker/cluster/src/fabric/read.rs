@@ -13,8 +13,8 @@ use topobroker::file_bytes::FileBytes;
 const MOST: u64 = 1 << 28;
 
 impl FabricGraph {
-    /// Adds what `ibnetdiscover` or `iblinkinfo` printed, with or without `-p` and `--line`. Warnings of the
-    /// tools between are counted. `file` is for errors.
+    /// Adds what `ibnetdiscover` or `iblinkinfo` printed, with or without `-p` and `--line`.
+    /// Warnings of the tools between are counted. `file` is for errors.
     ///
     /// # Errors
     ///
@@ -48,8 +48,9 @@ impl FabricGraph {
     }
 }
 
-/// Whether a line is a warning of the InfiniBand tools, which they mix with what they print: of their
-/// library `ibwarn: [1234] mad_rpc: ...`, and of a file of their own `src/query_smp.c:199; ...`.
+/// Whether a line is a warning of the InfiniBand tools, which they mix with what they print: of
+/// their library `ibwarn: [1234] mad_rpc: ...`, and of a file of their own
+/// `src/query_smp.c:199; ...`.
 fn is_warning(line: &str) -> bool {
     let is_of_file = |line: &str| {
         let file = line.split(':').next().unwrap_or_default();

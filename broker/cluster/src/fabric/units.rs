@@ -1,5 +1,5 @@
-//! The tree that a fabric is for a batch system: nodes that share leaf switches, and the switches that
-//! join them.
+//! The tree that a fabric is for a batch system: nodes that share leaf switches, and the switches
+//! that join them.
 
 use super::graph::FabricGraph;
 use std::cmp::Reverse;
@@ -17,9 +17,10 @@ pub(crate) struct Unit {
 }
 
 impl FabricGraph {
-    /// The groups of nodes, each before those in it. `nodes` has the node of each port. Nodes with the same
-    /// leaf switches are one group, named after the leaf that most of them are at: on rails each node is at
-    /// several. Groups that a level of switches joins are in a group of the first of these switches.
+    /// The groups of nodes, each before those in it. `nodes` has the node of each port. Nodes with
+    /// the same leaf switches are one group, named after the leaf that most of them are at: on
+    /// rails each node is at several. Groups that a level of switches joins are in a group of the
+    /// first of these switches.
     pub(crate) fn units(&self, nodes: &BTreeMap<u64, usize>) -> Vec<Unit> {
         let names = self.switch_names();
         let units = self.leaf_units(nodes, &names);
@@ -138,7 +139,8 @@ impl FabricGraph {
     }
 }
 
-/// Groups while they are joined. Switches that are connected so far are one part, known by one of them.
+/// Groups while they are joined. Switches that are connected so far are one part, known by one of
+/// them.
 struct Tree {
     units: Vec<(Unit, BTreeSet<u64>)>,
     /// The unit of each leaf switch.
@@ -192,8 +194,8 @@ impl Tree {
         self.part.insert(gone, kept);
     }
 
-    /// Puts the highest groups of a part into one, if there are several. The groups below the first level of
-    /// switches above leaves are in a group of these also if there is one alone.
+    /// Puts the highest groups of a part into one, if there are several. The groups below the first
+    /// level of switches above leaves are in a group of these also if there is one alone.
     fn close(&mut self, part: u64, top: Option<&String>, height: usize) {
         let Some(highest) = self.highest.get_mut(&part) else { return };
         let is_new = highest.len() > 1 || (highest.len() == 1 && height == 1 && top.is_some());

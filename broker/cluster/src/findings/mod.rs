@@ -27,9 +27,9 @@ struct SubnetPort {
     plane: Option<u16>,
 }
 
-/// What is wrong with a cluster: separate networks of one subnet prefix, limits of locked memory that
-/// differ between nodes, NICs that are not as on other nodes of the class, and cables in the switch of
-/// another rail.
+/// What is wrong with a cluster: separate networks of one subnet prefix, limits of locked memory
+/// that differ between nodes, NICs that are not as on other nodes of the class, and cables in the
+/// switch of another rail.
 ///
 /// # Errors
 ///

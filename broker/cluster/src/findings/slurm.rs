@@ -9,9 +9,9 @@ use topobroker_reader::cluster::{Cluster, ClusterOpenError, GroupKind};
 /// The leaf switches of a node, by GUID.
 type Leaves = BTreeSet<u64>;
 
-/// What is wrong with a configured topology of Slurm, next to the fabric of a cluster: nodes that one of the
-/// two does not have, nodes of a leaf that are at other switches than the others, and leaves that are the
-/// same switches. Only nodes that the fabric has are compared.
+/// What is wrong with a configured topology of Slurm, next to the fabric of a cluster: nodes that
+/// one of the two does not have, nodes of a leaf that are at other switches than the others, and
+/// leaves that are the same switches. Only nodes that the fabric has are compared.
 ///
 /// # Errors
 ///

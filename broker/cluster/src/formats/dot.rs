@@ -29,8 +29,8 @@ pub fn dot(fabric: Fabric<'_>) -> String {
     text + "}\n"
 }
 
-/// A text in quotes. DOT knows no escapes but that of a quote; a backslash before another letter has a
-/// meaning of its own in labels.
+/// A text in quotes. DOT knows no escapes but that of a quote; a backslash before another letter
+/// has a meaning of its own in labels.
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }

@@ -23,8 +23,9 @@ pub struct FluxLevels {
     pub pus: bool,
 }
 
-/// The cluster as Flux's JSON Graph Format: cluster, groups, nodes, cores and GPUs, and the `levels`
-/// between. Ids of what is in a node begin at 0 in each node, as in fluxion's reader of hwloc's XML.
+/// The cluster as Flux's JSON Graph Format: cluster, groups, nodes, cores and GPUs, and the
+/// `levels` between. Ids of what is in a node begin at 0 in each node, as in fluxion's reader of
+/// hwloc's XML.
 ///
 /// # Errors
 ///
@@ -85,8 +86,8 @@ impl Graph {
         Ok(())
     }
 
-    /// Adds what is in an object of a node: the object itself if it is of a level, its GPUs, and what is
-    /// below.
+    /// Adds what is in an object of a node: the object itself if it is of a level, its GPUs, and
+    /// what is below.
     fn object(&mut self, object: Object<'_>, part: &Part<'_>, above: Above<'_>) {
         let mut own = (above.0, above.1.to_owned());
         let kind = match object.object_type() {

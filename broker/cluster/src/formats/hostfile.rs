@@ -19,9 +19,9 @@ pub fn hostfile(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
     Ok(text)
 }
 
-/// Labels for nodes of Kubernetes, as `kubectl label node` takes them: the name of the node, and pairs of
-/// key and value with the class, the leaf switch, the switches above it, and the block of the node. Values
-/// are what Kubernetes allows: other letters become underscores.
+/// Labels for nodes of Kubernetes, as `kubectl label node` takes them: the name of the node, and
+/// pairs of key and value with the class, the leaf switch, the switches above it, and the block of
+/// the node. Values are what Kubernetes allows: other letters become underscores.
 ///
 /// # Errors
 ///
@@ -49,8 +49,8 @@ pub fn kubernetes_labels(cluster: &Cluster<'_>) -> Result<String, ClusterOpenErr
     Ok(text)
 }
 
-/// A name as the value of a label: at most 63 letters, digits, dots, hyphens and underscores, with a letter
-/// or digit at both ends.
+/// A name as the value of a label: at most 63 letters, digits, dots, hyphens and underscores, with
+/// a letter or digit at both ends.
 fn label(name: &str) -> String {
     let plain = |it: char| {
         if it.is_ascii_alphanumeric() || "-_.".contains(it) { it } else { '_' }

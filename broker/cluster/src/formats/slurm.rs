@@ -41,8 +41,9 @@ struct Row<'a> {
     children: String,
 }
 
-/// The groups as `topology.conf`: blocks or rings if all groups are, otherwise switches. Those without
-/// nodes are kept: Slurm joins blocks that follow each other, and takes leaves that are still empty.
+/// The groups as `topology.conf`: blocks or rings if all groups are, otherwise switches. Those
+/// without nodes are kept: Slurm joins blocks that follow each other, and takes leaves that are
+/// still empty.
 ///
 /// # Errors
 ///

@@ -35,8 +35,8 @@ pub struct NodeNames {
     pub notes: Vec<String>,
 }
 
-/// `NodeName` lines: sockets, cores, threads, the memory in MiB that the smallest node has, if it is known, and
-/// GPUs. Nodes without PUs have no line. Counterpart: `slurmd -C`.
+/// `NodeName` lines: sockets, cores, threads, the memory in MiB that the smallest node has, if it
+/// is known, and GPUs. Nodes without PUs have no line. Counterpart: `slurmd -C`.
 ///
 /// # Errors
 ///
@@ -80,8 +80,8 @@ pub fn node_names(cluster: &Cluster<'_>) -> Result<NodeNames, ClusterOpenError> 
     Ok(NodeNames { text, notes })
 }
 
-/// `gres.conf`: the GPUs of each node with their files, the cores near them and the links between them.
-/// Nodes without GPUs have no line.
+/// `gres.conf`: the GPUs of each node with their files, the cores near them and the links between
+/// them. Nodes without GPUs have no line.
 ///
 /// # Errors
 ///
@@ -196,8 +196,8 @@ fn gres(topology: Topology<'_>, gpus: &[Object<'_>]) -> Vec<String> {
     line
 }
 
-/// The device file of a GPU: that of its render node, of which Linux numbers the first 128, or that of
-/// NVIDIA's driver. If its number is not known, it is taken to be that of its place by bus id.
+/// The device file of a GPU: that of its render node, of which Linux numbers the first 128, or that
+/// of NVIDIA's driver. If its number is not known, it is taken to be that of its place by bus id.
 fn file(gpu: Object<'_>, place: usize) -> String {
     let pci = gpu.pci_device_above();
     let names = || pci.into_iter().flat_map(Object::io_children).filter_map(Object::name);

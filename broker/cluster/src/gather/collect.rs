@@ -58,7 +58,8 @@ enum Read {
 
 impl Sent {
     /// Reads a report, a segment, or hwloc XML. Text before it is left out, as remote shells print
-    /// some. `from` is for errors; `name` is the node's name, if it is known better than by the node.
+    /// some. `from` is for errors; `name` is the node's name, if it is known better than by the
+    /// node.
     ///
     /// # Errors
     ///

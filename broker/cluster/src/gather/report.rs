@@ -78,8 +78,8 @@ impl NodeReport {
         self.frame(Body::Whole(self.node.archive().to_vec())).to_bytes()
     }
 
-    /// What differs from the known node of the same class; otherwise the whole topology, or only the
-    /// class if that is what is asked for.
+    /// What differs from the known node of the same class; otherwise the whole topology, or only
+    /// the class if that is what is asked for.
     #[must_use]
     pub fn against(&self, known: &Known) -> Vec<u8> {
         match known.bases.get(&self.class()) {
@@ -147,7 +147,8 @@ impl Known {
         self.bases.contains_key(&class)
     }
 
-    /// Whether one more node can be known. If not, nodes of other classes send their whole topology.
+    /// Whether one more node can be known. If not, nodes of other classes send their whole
+    /// topology.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.bytes + MAX_REPORT <= MOST_BYTES

@@ -18,16 +18,17 @@ pub trait Exchange {
 }
 
 /// The rounds of one process, for an exchange that it does itself, such as a fence that calls back.
-/// First all send their class, then the first of each class its whole topology, then the others what
-/// differs. A process that cannot report its node, or whose report cannot be used, keeps no other one
-/// waiting: its node is missing.
+/// First all send their class, then the first of each class its whole topology, then the others
+/// what differs. A process that cannot report its node, or whose report cannot be used, keeps no
+/// other one waiting: its node is missing.
 ///
 /// ```
 /// use topobroker_cluster::gather::{Contribution, NodeReport, Rounds};
 /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
 /// use topobroker_cluster::PreparedNode;
 /// use topobroker_layout::encode::to_bytes;
-/// let machine = capture(&load(&Input::Synthetic("Core:2 PU:2".into()), &LoadOptions::default())?)?;
+/// let machine = capture(&load(&Input::Synthetic("Core:2 PU:2".into()),
+/// &LoadOptions::default())?)?;
 /// let node = PreparedNode::of_archive(to_bytes(&machine)?, Some("n1"), "n1")?;
 /// let mut rounds = Rounds::new(Contribution::Report(NodeReport::new(node)), 0);
 /// // A job of one process: it gets what it hands over.
@@ -46,7 +47,8 @@ pub struct Rounds {
     mine: Vec<u8>,
     /// The class that each rank sent.
     classes: Vec<Option<u128>>,
-    /// Of rank 0: the name that each rank sent with its class; `None` of those that are not believed.
+    /// Of rank 0: the name that each rank sent with its class; `None` of those that are not
+    /// believed.
     names: Vec<Option<String>>,
     /// Of rank 0: what all sent.
     gathering: Option<Gathering>,
@@ -177,8 +179,8 @@ pub fn in_rounds(
     Ok(rounds.gathering())
 }
 
-/// The name that each rank sends with its class. If two ranks send one name, it is not known which of them
-/// says the truth, and neither is believed.
+/// The name that each rank sends with its class. If two ranks send one name, it is not known which
+/// of them says the truth, and neither is believed.
 fn names(all: &[Vec<u8>], gathering: &mut Gathering) -> Vec<Option<String>> {
     let report = all.iter().map(|sent| match Frame::read("a process", sent).ok()? {
         Frame { body: Body::Hash, name, .. } => Some(name),

@@ -32,8 +32,8 @@ const MOST_QUOTED: usize = 200;
 /// the master of ssh's connections, may hold the pipe open for ever.
 const AFTER_END: Duration = Duration::from_millis(500);
 
-/// Runs a command with these bytes as input, and returns what it printed, otherwise what went wrong. A
-/// command that is ended is ended with its process group.
+/// Runs a command with these bytes as input, and returns what it printed, otherwise what went
+/// wrong. A command that is ended is ended with its process group.
 pub(super) fn run_command(
     command: &str,
     input: Vec<u8>,
@@ -102,8 +102,8 @@ fn wait(child: &mut Child, limits: &Limits<'_>, output: &Pipe) -> End {
     }
 }
 
-/// A pipe from a command. A thread reads it while the command runs, because a command that fills a pipe
-/// waits until it is read.
+/// A pipe from a command. A thread reads it while the command runs, because a command that fills a
+/// pipe waits until it is read.
 struct Pipe {
     read: Arc<Mutex<Vec<u8>>>,
     /// Most bytes that are kept.

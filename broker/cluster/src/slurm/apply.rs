@@ -50,8 +50,8 @@ impl ClusterBuilder {
         Ok(applied)
     }
 
-    /// The groups of which the cluster has no node, though they have some. Blocks stay, because Slurm joins those that
-    /// follow each other.
+    /// The groups of which the cluster has no node, though they have some. Blocks stay, because
+    /// Slurm joins those that follow each other.
     fn without_nodes<'s>(&self, topology: &'s SlurmTopology) -> HashSet<&'s str> {
         let own: HashSet<&str> = self.names().collect();
         let mut gone = HashSet::new();

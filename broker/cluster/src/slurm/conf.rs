@@ -13,8 +13,8 @@ use topobroker_reader::cluster::GroupKind;
 /// Maximum length of a file, in bytes.
 const MOST: u64 = 1 << 26;
 
-/// Reads a `topology.conf` of switches, blocks, rings or toruses, or the text of `scontrol show topology`. Files that
-/// it includes are read, by their paths from its folder.
+/// Reads a `topology.conf` of switches, blocks, rings or toruses, or the text of
+/// `scontrol show topology`. Files that it includes are read, by their paths from its folder.
 ///
 /// # Errors
 ///
@@ -123,7 +123,8 @@ impl Lines<'_> {
     }
 }
 
-/// The keys and values of a line. Slurm takes blanks around `=`, and values in quotes. The error is what is neither.
+/// The keys and values of a line. Slurm takes blanks around `=`, and values in quotes. The error is
+/// what is neither.
 fn words(line: &str) -> Result<Vec<(&str, &str)>, &str> {
     let mut words = Vec::new();
     let mut rest = line;
@@ -147,7 +148,8 @@ fn words(line: &str) -> Result<Vec<(&str, &str)>, &str> {
 /// What is expected of sizes of blocks.
 const SIZES: &str = "sizes from 1, each a power of two times the first, such as BlockSizes=4,8";
 
-/// The sizes of blocks that a line says: one of `BlockSizes`, or one that `scontrol` printed of a block.
+/// The sizes of blocks that a line says: one of `BlockSizes`, or one that `scontrol` printed of a
+/// block.
 fn sizes_of(file: &str, line: usize, words: &[(&str, &str)]) -> Result<Vec<u32>, SlurmError> {
     let is_it =
         |key: &str| ["BlockSizes", "BlockSize"].iter().any(|it| key.eq_ignore_ascii_case(it));

@@ -19,8 +19,8 @@ pub struct SlurmGroup {
     pub nodes: Vec<String>,
     /// Speed of the links in the unit that the site uses, 0 if it is not given.
     pub speed: u32,
-    /// Sizes of a torus, such as `2x2x4`, and of the parts of it that jobs are given, with blanks between; otherwise
-    /// empty.
+    /// Sizes of a torus, such as `2x2x4`, and of the parts of it that jobs are given, with blanks
+    /// between; otherwise empty.
     pub sizes: String,
     /// Line of the file.
     pub line: usize,
@@ -61,8 +61,8 @@ impl SlurmTopology {
         }
     }
 
-    /// Checks that groups are a forest, and puts each before those in it. What is below several, as below
-    /// two spines, stays below the first of them.
+    /// Checks that groups are a forest, and puts each before those in it. What is below several, as
+    /// below two spines, stays below the first of them.
     pub(super) fn checked(
         file: &str,
         mut groups: Vec<SlurmGroup>,
@@ -149,15 +149,16 @@ impl SlurmTopology {
         tops.map(|group| group.name.as_str()).collect()
     }
 
-    /// How many nodes are planned together: the least number of a block, and its multiples that blocks are
-    /// joined to. Empty if the file says none: Slurm takes the size of the smallest block.
+    /// How many nodes are planned together: the least number of a block, and its multiples that
+    /// blocks are joined to. Empty if the file says none: Slurm takes the size of the smallest
+    /// block.
     #[must_use]
     pub fn block_sizes(&self) -> &[u32] {
         &self.block_sizes
     }
 
-    /// What is below several switches, and which of them it was left below; topologies of the file that
-    /// were not chosen.
+    /// What is below several switches, and which of them it was left below; topologies of the file
+    /// that were not chosen.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -169,8 +170,8 @@ impl SlurmTopology {
     }
 }
 
-/// Checks sizes of blocks as Slurm does: the first is 1 or more, and each other one is a power of two times
-/// the first. `None` if they are not so.
+/// Checks sizes of blocks as Slurm does: the first is 1 or more, and each other one is a power of
+/// two times the first. `None` if they are not so.
 pub(super) fn checked_sizes(words: &[&str]) -> Option<Vec<u32>> {
     let sizes = words.iter().map(|word| word.trim().parse().ok().filter(|size| *size > 0));
     let mut sizes: Vec<u32> = sizes.collect::<Option<_>>()?;
@@ -254,7 +255,8 @@ fn in_a_circle(groups: &[SlurmGroup], places: &HashMap<&str, usize>) -> Option<u
             }
         }
     }
-    // Each group that is left has one above it that is left, so whoever goes up comes to the circle.
+    // Each group that is left has one above it that is left, so whoever goes up comes to the
+    // circle.
     let is_left = |place: &usize| is_out.get(*place) == Some(&false);
     let mut parents: HashMap<usize, usize> = HashMap::new();
     for (place, group) in groups.iter().enumerate().filter(|(place, _)| is_left(place)) {

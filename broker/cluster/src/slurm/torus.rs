@@ -28,7 +28,8 @@ impl fmt::Display for Dims {
 }
 
 impl SlurmGroup {
-    /// Adds the sizes of parts that jobs are given. `scontrol` also prints those of the whole torus, files have not.
+    /// Adds the sizes of parts that jobs are given. `scontrol` also prints those of the whole
+    /// torus, files have not.
     pub(super) fn add_placement(&mut self, dims: Dims) {
         if self.dims() != Some(dims) {
             self.sizes += &format!(" {dims}");

@@ -14,8 +14,8 @@ use topobroker_reader::cluster::GroupKind;
 /// Maximum length of a file, in bytes.
 const MOST: u64 = 1 << 26;
 
-/// Reads a `topology.yaml`: the topology with the name `wanted`; without one, the default of the cluster,
-/// otherwise the first one.
+/// Reads a `topology.yaml`: the topology with the name `wanted`; without one, the default of the
+/// cluster, otherwise the first one.
 ///
 /// # Errors
 ///

@@ -59,8 +59,8 @@ fn a_damaged_cluster_is_refused_or_right() {
     }
 }
 
-/// A cluster of two nodes of one class and one of another, with something changed in a table whose blocks
-/// are sealed again. `number` is the row of `table`, `at` the place in it.
+/// A cluster of two nodes of one class and one of another, with something changed in a table whose
+/// blocks are sealed again. `number` is the row of `table`, `at` the place in it.
 fn changed_row(table: fn(&Head) -> Records, number: usize, at: usize, value: &[u8]) -> String {
     let mut bytes = of_three();
     let (_, head) = Head::read(&bytes[..HEAD_LEN], bytes.len() as u64).unwrap();
@@ -93,7 +93,8 @@ fn refusal(bytes: &AlignedVec) -> String {
 fn a_row_of_a_node_that_breaks_a_rule_is_refused_with_that_rule() {
     Cluster::open(&of_three()).unwrap();
     let nodes: fn(&Head) -> Records = |head| head.nodes;
-    // A row: the place of the name in 4 bytes, the class in 2, the number in the class in 4, the group in 4.
+    // A row: the place of the name in 4 bytes, the class in 2, the number in the class in 4, the
+    // group in 4.
     for (table, number, at, value, rule) in [
         (nodes, 0, 0, &[255, 255, 255, 255][..], "the name is there"),
         (nodes, 0, 4, &[9, 0], "the class is there"),

@@ -6,7 +6,8 @@ use topobroker_layout::encode::AlignedVec;
 use topobroker_reader::cluster::Cluster;
 use topobroker_samples::{shared, synthetic};
 
-/// A cluster of n1 and n2 with a fabric of the cases, what does not match, and the number of warnings.
+/// A cluster of n1 and n2 with a fabric of the cases, what does not match, and the number of
+/// warnings.
 fn of_case(name: &str) -> Option<(AlignedVec, topobroker_cluster::fabric::Matching, usize)> {
     let mut cluster = ClusterBuilder::new();
     for name in ["n1", "n2"] {

@@ -1,4 +1,5 @@
-//! The node of a cluster that this process runs on: who it is, what can be bound to, and how little is read.
+//! The node of a cluster that this process runs on: who it is, what can be bound to, and how little
+//! is read.
 
 use topobroker_cluster::{ClusterBuilder, GroupId, PreparedNode, write_file};
 use topobroker_layout::encode::to_bytes;

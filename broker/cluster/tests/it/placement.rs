@@ -32,8 +32,8 @@ fn with_cluster(machine: &str, nodes: usize, ask: impl FnOnce(&[ClusterNode<'_>]
     ask(&cluster.nodes().collect::<Vec<_>>());
 }
 
-/// The node of each rank; `None` if mpirun maps nothing. mpirun knows how many slots the nodes have, but
-/// not what they are like.
+/// The node of each rank; `None` if mpirun maps nothing. mpirun knows how many slots the nodes
+/// have, but not what they are like.
 fn mpirun(machine: &Path, map_by: &str, count: usize) -> Option<Vec<usize>> {
     let mut command = Command::new("mpirun.openmpi");
     command.args(["--allow-run-as-root", "--host", "n0:8,n1:8,n2:8"]);

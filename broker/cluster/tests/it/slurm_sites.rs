@@ -1,5 +1,5 @@
-//! Slurm's files as sites have them: blocks and rings in their order, several topologies in one file, rails,
-//! nodes and GPUs.
+//! Slurm's files as sites have them: blocks and rings in their order, several topologies in one
+//! file, rails, nodes and GPUs.
 
 use topobroker_cluster::fabric::{End, FabricGraph};
 use topobroker_cluster::formats::{topology_conf, topology_yaml};
@@ -7,8 +7,8 @@ use topobroker_cluster::{ClusterBuilder, GroupId, SlurmTopology};
 use topobroker_reader::cluster::{Cluster, GroupKind};
 use topobroker_samples::{shared, synthetic};
 
-/// The groups of a cluster of the nodes s01 to s08, built with a topology, as `topology.conf` and as
-/// `topology.yaml`.
+/// The groups of a cluster of the nodes s01 to s08, built with a topology, as `topology.conf` and
+/// as `topology.yaml`.
 fn written(topology: &SlurmTopology, keep_order: bool) -> [String; 2] {
     let mut builder = ClusterBuilder::new();
     if keep_order {
@@ -190,8 +190,8 @@ impl Cables {
     }
 }
 
-/// Two units of 32 nodes with eight rails each, as of DGX SuperPODs: a leaf for each rail of a unit, and
-/// spines over all leaves.
+/// Two units of 32 nodes with eight rails each, as of DGX SuperPODs: a leaf for each rail of a
+/// unit, and spines over all leaves.
 #[test]
 fn nodes_of_a_unit_with_rails_are_one_group_below_the_spines() {
     let mut cables = Cables::new();

@@ -1,4 +1,5 @@
-//! Pictures: what is in them is what `ls` prints, their boxes lie in each other and not on each other.
+//! Pictures: what is in them is what `ls` prints, their boxes lie in each other and not on each
+//! other.
 
 use std::collections::BTreeMap;
 use topobroker::hwloc::Input;
@@ -57,8 +58,8 @@ fn rects(picture: &Picture) -> Vec<Rect> {
     text.split("<g id=").skip(1).map(rect).collect()
 }
 
-/// Boxes are within the box that they are in, unless that is a cache or a bridge, and boxes next to each
-/// other do not meet.
+/// Boxes are within the box that they are in, unless that is a cache or a bridge, and boxes next to
+/// each other do not meet.
 fn assert_boxes_are_apart(picture: &Picture, name: &str) {
     let rects = rects(picture);
     let mut siblings_of: BTreeMap<Option<u32>, Vec<[u32; 4]>> = BTreeMap::new();

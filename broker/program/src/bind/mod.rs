@@ -1,4 +1,5 @@
-//! `topobroker bind`: binds a command or a process, as `hwloc-bind` does, or becomes a rank of a job.
+//! `topobroker bind`: binds a command or a process, as `hwloc-bind` does, or becomes a rank of a
+//! job.
 
 mod manner;
 mod rank;

@@ -10,8 +10,8 @@ use topobroker::publish::job::file_of;
 use topobroker_reader::devices::environment::{self, Interface};
 use topobroker_reader::{Adopted, jobs::Job};
 
-/// Binds this process as a rank of a job is bound, and becomes the command, with the variables by which
-/// libraries use the NICs and GPUs of the rank. Variables that are set already stay.
+/// Binds this process as a rank of a job is bound, and becomes the command, with the variables by
+/// which libraries use the NICs and GPUs of the rank. Variables that are set already stay.
 pub(crate) fn exec_as_rank(
     base: &'static Adopted,
     job: Job<'static>,

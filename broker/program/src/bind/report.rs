@@ -60,8 +60,8 @@ impl Bound {
     }
 }
 
-/// hwloc's name of a policy. It has one for what Linux does by itself and for the node that first uses
-/// memory, which are the same.
+/// hwloc's name of a policy. It has one for what Linux does by itself and for the node that first
+/// uses memory, which are the same.
 fn policy_name(policy: Option<MemoryPolicy>) -> &'static str {
     match policy {
         Some(MemoryPolicy::Default | MemoryPolicy::FirstTouch) => "firsttouch",

@@ -156,7 +156,8 @@ impl Style {
             match below {
                 [] => found.push(path),
                 _ => {
-                    // A level below may be larger than this one, as a NUMA node of several packages.
+                    // A level below may be larger than this one, as a NUMA node of several
+                    // packages.
                     let place = object.non_io_ancestor();
                     let own = match self.manner.nodeset_output {
                         true => place.nodeset(),

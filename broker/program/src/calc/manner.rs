@@ -89,7 +89,8 @@ impl Manners for Manner {
         words of each line of standard input";
 }
 
-/// The PUs or NUMA nodes of a location. With `skip_missing`, objects that do not exist are left out.
+/// The PUs or NUMA nodes of a location. With `skip_missing`, objects that do not exist are left
+/// out.
 pub(crate) fn set_of(
     topology: Topology<'_>,
     location: &Location,

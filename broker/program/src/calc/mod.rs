@@ -56,8 +56,8 @@ pub struct Calc {
     /// Print the NUMA nodes local to the set
     #[arg(long, conflicts_with = "question")]
     local_memory: bool,
-    /// Which NUMA nodes are local: larger_locality, smaller_locality, intersect_locality, all, or parts
-    /// of these names
+    /// Which NUMA nodes are local: larger_locality, smaller_locality, intersect_locality, all, or
+    /// parts of these names
     #[arg(long, value_name = "FLAGS", value_parser = local_flags, conflicts_with = "question")]
     local_memory_flags: Option<LocalNumaNodes>,
     /// Print the best local NUMA node by a memory attribute
@@ -185,7 +185,8 @@ impl Calc {
         Ok(self::answer::answer(topology, &set, &self.question(), &style)? + "\n")
     }
 
-    /// A location and its set. What is not there is an error, or nothing with `--lenient` and `--quiet`.
+    /// A location and its set. What is not there is an error, or nothing with `--lenient` and
+    /// `--quiet`.
     fn given(
         &self,
         topology: Topology<'_>,
@@ -279,8 +280,8 @@ pub(crate) fn keep_one_of_each_core(
     if most == 0 {
         bail!("--no-smt: the topology has no Core objects; expected some to keep a PU of");
     }
-    // As in hwloc, a core with fewer PUs keeps none. But an index beyond every core of every processor
-    // is a mistake.
+    // As in hwloc, a core with fewer PUs keeps none. But an index beyond every core of every
+    // processor is a mistake.
     if index >= MOST_THREADS.max(most) as usize {
         bail!("--no-smt={index}: cores have {most} PUs at most; expected 0 to {}", most - 1);
     }

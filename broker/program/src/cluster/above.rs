@@ -16,13 +16,14 @@ pub(super) struct Above {
     /// Put nodes into a group: NAME=HOSTLIST, such as rack1=node[001-018]
     #[arg(long = "group", value_name = "NAME=HOSTLIST")]
     groups: Vec<String>,
-    /// Put nodes into groups as PMIx names them (pmix.fab.grps): 0:node000,node002;1:node001,node003
+    /// Put nodes into groups as PMIx names them (pmix.fab.grps):
+    /// 0:node000,node002;1:node001,node003
     #[arg(long, value_name = "GROUPS")]
     fabric_groups: Option<String>,
     #[command(flatten)]
     slurm: SlurmFile,
-    /// Switches and links: what ibnetdiscover printed, with or without -p, or iblinkinfo, with or without
-    /// --line. One for each subnet
+    /// Switches and links: what ibnetdiscover printed, with or without -p, or iblinkinfo, with or
+    /// without --line. One for each subnet
     #[arg(long, value_name = "FILE")]
     fabric: Vec<PathBuf>,
     /// List all ports of the fabric that belong to no node of the cluster
@@ -31,12 +32,12 @@ pub(super) struct Above {
     /// Names of switches and ports by GUID: a node name map of the InfiniBand tools
     #[arg(long, value_name = "FILE", requires = "fabric")]
     node_names: Option<PathBuf>,
-    /// Put nodes into groups of the leaf switches that they are connected to, and of the switches above.
-    /// On rails the nodes of a unit, which are at the same leaves, are one group
+    /// Put nodes into groups of the leaf switches that they are connected to, and of the switches
+    /// above. On rails the nodes of a unit, which are at the same leaves, are one group
     #[arg(long, requires = "fabric", conflicts_with_all = ["slurm", "groups", "fabric_groups"])]
     group_by_fabric: bool,
-    /// Put each node into a block of the NVLink domain over nodes that all of its GPUs are in, as Slurm's
-    /// topology/block wants it
+    /// Put each node into a block of the NVLink domain over nodes that all of its GPUs are in, as
+    /// Slurm's topology/block wants it
     #[arg(long, conflicts_with_all = ["slurm", "groups", "fabric_groups", "group_by_fabric"])]
     group_by_nvlink: bool,
 }
@@ -48,7 +49,8 @@ pub(super) struct SlurmFile {
     /// scontrol show topology prints
     #[arg(long, value_name = "FILE")]
     slurm: Option<PathBuf>,
-    /// The topology of this name in a topology.yaml; by default that of cluster_default, else the first
+    /// The topology of this name in a topology.yaml; by default that of cluster_default, otherwise
+    /// the first
     #[arg(long, value_name = "NAME", requires = "slurm")]
     topology: Option<String>,
 }

@@ -23,9 +23,9 @@ use topobroker_process::with_causes;
 pub(super) struct Build {
     #[command(flatten)]
     file: OutputFile,
-    /// Files of nodes: hwloc XML, segments, clusters, folders of such files (also of hwloc-compress-dir),
-    /// folders of saved Linux file systems, tar files of these, all also compressed; NAME=FILE names the
-    /// node of a file, and @FILE has one input a line (`@-` is
+    /// Files of nodes: hwloc XML, segments, clusters, folders of such files (also of
+    /// hwloc-compress-dir), folders of saved Linux file systems, tar files of these, all also
+    /// compressed; NAME=FILE names the node of a file, and @FILE has one input a line (`@-` is
     /// standard input)
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<String>,
@@ -209,7 +209,8 @@ impl Build {
     }
 }
 
-/// The name of a node's file without its ending, that of a program which compresses, and that of hwloc-compress-dir.
+/// The name of a node's file without its ending, that of a program which compresses, and that of
+/// hwloc-compress-dir.
 fn without_endings(name: &str) -> &str {
     let packed = [".gz", ".xz", ".zst", ".bz2"].iter().find_map(|it| name.strip_suffix(it));
     let name = packed.unwrap_or(name);

@@ -19,7 +19,8 @@ pub(super) struct Convert {
     /// The format
     #[arg(long, value_enum)]
     to: Target,
-    /// Of jgf: levels of nodes in addition to cores and GPUs, with commas between: socket, numanode, L3cache, pu
+    /// Of jgf: levels of nodes in addition to cores and GPUs, with commas between: socket,
+    /// numanode, L3cache, pu
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LEVELS")]
     levels: Vec<GraphLevel>,
 }

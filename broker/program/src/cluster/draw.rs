@@ -7,15 +7,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_draw::{Fold, cluster};
 
-/// Draw a cluster: its switches, blocks and other groups, with their nodes in the colour of their class
+/// Draw a cluster: its switches, blocks and other groups, with their nodes in the colour of their
+/// class
 #[derive(Debug, Args)]
 pub(super) struct Draw {
     /// File of the cluster
     file: PathBuf,
     #[command(flatten)]
     picture: PictureFile,
-    /// Draw everything, whatever repeats. By default, of a large cluster, of groups that are alike only
-    /// the first and the last are drawn
+    /// Draw everything, whatever repeats. By default, of a large cluster, of groups that are alike
+    /// only the first and the last are drawn
     #[arg(long)]
     no_factorize: bool,
 }

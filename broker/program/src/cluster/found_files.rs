@@ -6,8 +6,8 @@ use topobroker::file_bytes::Owners;
 /// Which files of folders are read.
 #[derive(Debug, Args)]
 pub(super) struct FoundFiles {
-    /// Take files of any user from folders that others may write to. By default only those of this user, of
-    /// root and of the owner of the folder are read there; links there are never followed
+    /// Take files of any user from folders that others may write to. By default only those of this
+    /// user, of root and of the owner of the folder are read there; links there are never followed
     #[arg(long)]
     any_owner: bool,
 }

@@ -18,8 +18,9 @@ use topobroker_reader::cluster::{Cluster, ClusterNode, ClusterOpenError, NodeGro
 pub(super) struct List {
     /// File of the cluster
     file: PathBuf,
-    /// Only nodes that meet conditions, such as 'gpus>0 and memory>=512GiB'. Keys are cores, pus, packages,
-    /// numa, gpus, nics, memory and class; and name, group and network, with = and != alone
+    /// Only nodes that meet conditions, such as 'gpus>0 and memory>=512GiB'. Keys are cores, pus,
+    /// packages, numa, gpus, nics, memory and class; and name, group and network, with = and !=
+    /// alone
     #[arg(long = "where", value_name = "CONDITIONS")]
     filter: Option<Filter>,
     /// Print a line for each node, with its class and groups
@@ -67,8 +68,8 @@ impl List {
         Ok(if is_sound { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// The nodes that are asked for, and whether all can be opened. Those that cannot are reported and left out:
-    /// others may be sound.
+    /// The nodes that are asked for, and whether all can be opened. Those that cannot are reported
+    /// and left out: others may be sound.
     fn found(&self, cluster: &Cluster<'_>) -> (Vec<NodeSummary>, bool) {
         let mut is_sound = true;
         let mut found = Vec::new();

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use topobroker_cluster::{expand, place_list_on_nodes, place_on_nodes};
 use topobroker_layout::set::Format;
 
-/// Print where the ranks of a job would be, as launchers map, bind and number them: a line for each rank with its
-/// node and the OS indexes of its PUs, or a hyphen
+/// Print where the ranks of a job would be, as launchers map, bind and number them: a line for each
+/// rank with its node and the OS indexes of its PUs, or a hyphen
 #[derive(Debug, Args)]
 pub(super) struct Place {
     /// File of the cluster
@@ -20,7 +20,8 @@ pub(super) struct Place {
     /// Number of ranks; by default as many as the policy makes
     #[arg(short = 'n', long = "np", value_name = "COUNT")]
     count: Option<u32>,
-    /// Policy of `job add`; node deals ranks to nodes in turn, :SPAN maps to the objects of all nodes. By default slot
+    /// Policy of `job add`; node deals ranks to nodes in turn, :SPAN maps to the objects of all
+    /// nodes. By default slot
     #[arg(long, value_name = "POLICY")]
     map_by: Option<String>,
     #[command(flatten)]

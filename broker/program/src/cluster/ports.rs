@@ -18,8 +18,8 @@ use topobroker_reader::{
     devices::{Port, prefix_text},
 };
 
-/// Print what is wrong with a cluster as a whole; with --slurm, also where that topology is not the fabric
-/// that is there. The exit status is 1 if anything is
+/// Print what is wrong with a cluster as a whole; with --slurm, also where that topology is not the
+/// fabric that is there. The exit status is 1 if anything is
 #[derive(Debug, Args)]
 pub(super) struct Check {
     /// File of the cluster

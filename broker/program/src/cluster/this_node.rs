@@ -13,8 +13,8 @@ use topobroker_reader::{Keys, cluster::Identity};
 pub(super) struct ThisNode {
     #[command(flatten)]
     input: Input,
-    /// Name of the node. By default TOPOBROKER_HOST or SLURMD_NODENAME, if they are set, else the
-    /// host name
+    /// Name of the node. By default TOPOBROKER_HOST or SLURMD_NODENAME, if they are set, otherwise
+    /// the host name
     #[arg(long, value_name = "NAME")]
     pub(super) name: Option<String>,
 }
@@ -27,8 +27,8 @@ impl ThisNode {
         self.name.clone().or_else(own).unwrap_or_else(host)
     }
 
-    /// The report of the input; without one, of the adopted topology if there are keys, else of
-    /// this machine.
+    /// The report of the input; without one, of the adopted topology if there are keys, otherwise
+    /// of this machine.
     pub(super) fn report(&self) -> anyhow::Result<NodeReport> {
         let name = &self.name();
         let input = match self.input.input.as_deref() {

@@ -106,8 +106,8 @@ impl Console {
         }
     }
 
-    /// Attributes as hwloc writes them. Of an object that stands for several devices, the bus ids are
-    /// those of all of them.
+    /// Attributes as hwloc writes them. Of an object that stands for several devices, the bus ids
+    /// are those of all of them.
     fn attributes(&self, object: Object<'_>, devices: u32) -> Vec<String> {
         let mut details = attributes(object, self.style.verbosity > 0);
         if let (2.., Attributes::Pci(pci)) = (devices, object.attributes())

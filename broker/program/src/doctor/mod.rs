@@ -10,8 +10,8 @@ use std::process::ExitCode;
 
 /// Say whether sharing works on this node, and what to do if it does not
 ///
-/// Looks at publication, daemon, hwloc, guard, PMIx, Slurm, container, limits, and what processes pay. Exits
-/// with 1 if something is bad
+/// Looks at publication, daemon, hwloc, guard, PMIx, Slurm, container, limits, and what processes
+/// pay. Exits with 1 if something is bad
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
     /// Print JSON

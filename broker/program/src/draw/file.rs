@@ -15,14 +15,14 @@ use topobroker_draw::{Lines, Page, Picture, Units, ascii, ascii_coloured, html, 
 /// The file of a picture.
 #[derive(Debug, Args)]
 pub(crate) struct PictureFile {
-    /// Write to this file instead of standard output. Its name decides the format: .svg, .html, .png,
-    /// .pdf, .tex or .txt; `-.svg` is standard output in that format
+    /// Write to this file instead of standard output. Its name decides the format: .svg, .html,
+    /// .png, .pdf, .tex or .txt; `-.svg` is standard output in that format
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// As --output
     #[arg(value_name = "FILE", conflicts_with = "output")]
     output_file: Option<PathBuf>,
-    /// Format of the picture. On a terminal it is text, else SVG
+    /// Format of the picture. On a terminal it is text, otherwise SVG
     #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT")]
     of: Option<Format>,
     /// Of .pdf: fit the picture onto a sheet

@@ -49,8 +49,8 @@ pub(crate) struct Draw {
     /// Leave out the ranks of jobs
     #[arg(long)]
     no_ranks: bool,
-    /// Of COUNT and more neighbours that are alike, draw the first and the last. By default 4 in large
-    /// pictures
+    /// Of COUNT and more neighbours that are alike, draw the first and the last. By default 4 in
+    /// large pictures
     #[arg(long, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = "4")]
     factorize: Option<usize>,
     /// Draw everything, whatever repeats
@@ -65,8 +65,8 @@ pub(crate) struct Draw {
     /// Draw no legend
     #[arg(long)]
     no_legend: bool,
-    /// Of text: fit it into so many letters, by leaving out I/O, then caches, then PUs. By default the width of
-    /// the terminal; 0 leaves out nothing
+    /// Of text: fit it into so many letters, by leaving out I/O, then caches, then PUs. By default
+    /// the width of the terminal; 0 leaves out nothing
     #[arg(long, value_name = "LETTERS")]
     width: Option<u32>,
 }
@@ -113,7 +113,8 @@ impl Draw {
         self.file.write(&picture)
     }
 
-    /// The picture. Text is no wider than the terminal, if that can be; a note says what is left out for that.
+    /// The picture. Text is no wider than the terminal, if that can be; a note says what is left
+    /// out for that.
     fn fitting(&self, whole: Topology<'_>, options: NodeOptions<'_>, units: Units) -> Picture {
         let most = self.width.or_else(|| {
             let (terminal_size::Width(width), _) = terminal_size::terminal_size()?;
@@ -190,7 +191,7 @@ impl Draw {
         })
     }
 
-    /// The ranks of the job that is named, else those of all jobs over the adopted topology.
+    /// The ranks of the job that is named, otherwise those of all jobs over the adopted topology.
     fn ranks(&self) -> anyhow::Result<Vec<DrawnRank>> {
         let Some(base) = self.subject.adopted() else { return Ok(Vec::new()) };
         let jobs: Vec<Job<'_>> = match self.subject.job() {

@@ -11,8 +11,8 @@ const SCALE: f32 = 1.5;
 /// Greatest width and height in pixels.
 const MOST: u32 = 12_000;
 
-/// An SVG picture as PNG. Letters are those of Hack, which comes with this program: nodes without a screen
-/// have no fonts.
+/// An SVG picture as PNG. Letters are those of Hack, which comes with this program: nodes without a
+/// screen have no fonts.
 pub(super) fn png(svg: &str) -> anyhow::Result<Vec<u8>> {
     let mut fonts = fontdb::Database::new();
     fonts.load_font_data(epaint_default_fonts::HACK_REGULAR.to_vec());

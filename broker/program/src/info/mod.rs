@@ -79,8 +79,8 @@ pub struct Info {
     /// Print JSON
     #[arg(long, conflicts_with_all = ["support", "quiet", "numbered"])]
     json: bool,
-    /// Objects, such as core:2-3, package:1.pu:all, os=eth0, pci=0000:03:00.1 or all; or one of the words
-    /// levels, topology and support
+    /// Objects, such as core:2-3, package:1.pu:all, os=eth0, pci=0000:03:00.1 or all; or one of the
+    /// words levels, topology and support
     #[arg(value_name = "LOCATION")]
     locations: Vec<String>,
 }

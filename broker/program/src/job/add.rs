@@ -41,11 +41,11 @@ pub(super) struct Add {
     #[arg(short = 'n', long = "np", value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     ranks_here: Option<u64>,
     /// Spread ranks over: slot, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu,
-    /// device=gpu, device=network, device=block or device=NAME (:SHARED lets ranks share devices, :NDEV=N
-    /// gives each N, :INTERLEAVE takes those of each package in turn), ppr:N:ANY_OF_THESE,
+    /// device=gpu, device=network, device=block or device=NAME (:SHARED lets ranks share devices,
+    /// :NDEV=N gives each N, :INTERLEAVE takes those of each package in turn), ppr:N:ANY_OF_THESE,
     /// cpu-list to take the PUs of --cpu-set in turn, pe-list=0,2,4:ORDERED to take these cores, or
-    /// rankfile:file=FILE, seq:file=FILE or lsf for what a file says of each rank;
-    /// :PE=N gives each rank N cores, :OVERSUBSCRIBE allows more ranks than cores
+    /// rankfile:file=FILE, seq:file=FILE or lsf for what a file says of each rank; :PE=N gives each
+    /// rank N cores, :OVERSUBSCRIBE allows more ranks than cores
     #[arg(long, value_name = "POLICY")]
     map_by: Option<String>,
     #[command(flatten)]

@@ -7,8 +7,8 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use topobroker_reader::Adopted;
 
-/// Run a command as a rank of a job: bound as the rank, with its keys and the variables of its NICs and
-/// GPUs
+/// Run a command as a rank of a job: bound as the rank, with its keys and the variables of its NICs
+/// and GPUs
 #[derive(Debug, Args)]
 pub(super) struct Exec {
     #[command(flatten)]

@@ -36,8 +36,8 @@ impl JobName {
     }
 }
 
-/// The PUs of a rank of a job over the adopted topology. A rank that is not bound has all PUs of the
-/// job.
+/// The PUs of a rank of a job over the adopted topology. A rank that is not bound has all PUs of
+/// the job.
 pub(crate) fn cpuset_of_rank(job: Job<'_>, rank: u32) -> anyhow::Result<Set> {
     let found = job.rank(rank).with_context(|| not_here(job, rank))?;
     let all = || job.view().topology().root().cpuset().unwrap_or_default();

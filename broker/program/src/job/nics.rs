@@ -43,7 +43,8 @@ enum Env {
     Nccl,
     /// MPIR_CVAR_CH4_OFI_PREF_NIC, of MPICH 4.3 and later
     Mpich,
-    /// FI_VERBS_DEVICE_NAME, FI_CXI_DEVICE_NAME, FI_EFA_IFACE or FI_TCP_IFACE, also for earlier MPICH
+    /// FI_VERBS_DEVICE_NAME, FI_CXI_DEVICE_NAME, FI_EFA_IFACE or FI_TCP_IFACE, also for earlier
+    /// MPICH
     Libfabric,
     /// OMPI_MCA_btl_openib_if_include of Open MPI 4
     Openmpi,

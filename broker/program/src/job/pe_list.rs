@@ -4,8 +4,8 @@ use anyhow::{Context, ensure};
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType};
 
-/// Cores or hardware threads by their logical indexes, each once, and whether each has one rank, in this
-/// order.
+/// Cores or hardware threads by their logical indexes, each once, and whether each has one rank, in
+/// this order.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct PeList {
     /// The job's part, as `--cpu-set` names it.

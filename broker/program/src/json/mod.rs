@@ -1,5 +1,5 @@
-//! The documents that commands print with `--json`. Types are in files by their subjects, and all words of
-//! JSON are names of their fields. `docs/json/topobroker.schema.json` is made of them.
+//! The documents that commands print with `--json`. Types are in files by their subjects, and all
+//! words of JSON are names of their fields. `docs/json/topobroker.schema.json` is made of them.
 
 mod cluster;
 mod devices;

@@ -89,8 +89,8 @@ fn documents(all: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
     ]
 }
 
-/// Documents have the fields that the schema names, and no others. How many bits a number has is of no use
-/// to their readers.
+/// Documents have the fields that the schema names, and no others. How many bits a number has is of
+/// no use to their readers.
 fn only_these_fields(schema: &mut Schema) {
     schema.remove("format");
     if schema.get("properties").is_some() {

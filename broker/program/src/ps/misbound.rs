@@ -86,8 +86,8 @@ fn ranks_of_cores(topology: Topology<'_>, processes: &[ProcessOfJob]) -> BTreeMa
     cores
 }
 
-/// Several ranks are on a core that was not given to both. Ranks of one launch may share cores, as those that
-/// are bound to a package do, but not a hardware thread of one core.
+/// Several ranks are on a core that was not given to both. Ranks of one launch may share cores, as
+/// those that are bound to a package do, but not a hardware thread of one core.
 fn crowd(member: &ProcessOfJob, ranks: &[Bound]) -> Option<Misbound> {
     let own = seat(member)?;
     let (process, job) = member;

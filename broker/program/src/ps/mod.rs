@@ -1,5 +1,5 @@
-//! `topobroker ps`: lists processes and threads that are bound, as `hwloc-ps` does, with their jobs and
-//! ranks, and what is wrong with where they are.
+//! `topobroker ps`: lists processes and threads that are bound, as `hwloc-ps` does, with their jobs
+//! and ranks, and what is wrong with where they are.
 
 mod misbound;
 mod process;
@@ -38,8 +38,8 @@ pub(crate) struct Ps {
     /// List the threads of processes that have several
     #[arg(short, long, visible_alias = "tid")]
     threads: bool,
-    /// List the processes that run in the wrong place, and say why: a rank outside the PUs that it was
-    /// given, two ranks on one core, memory on far NUMA nodes. Exit with 1 if there are any
+    /// List the processes that run in the wrong place, and say why: a rank outside the PUs that it
+    /// was given, two ranks on one core, memory on far NUMA nodes. Exit with 1 if there are any
     #[arg(long)]
     misbound: bool,
     /// Where processes ran last, and not where they may run; also those that are not bound
@@ -202,7 +202,8 @@ impl Ps {
     }
 }
 
-/// The largest objects that have these PUs and no others. Caches with one child are left out for it.
+/// The largest objects that have these PUs and no others. Caches with one child are left out for
+/// it.
 fn objects<'a>(topology: Topology<'a>, pus: &Set) -> Vec<Object<'a>> {
     let lower = |mut object: Object<'a>| {
         while object.object_type().is_cache() && object.children().len() == 1 {

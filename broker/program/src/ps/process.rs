@@ -11,8 +11,8 @@ use topobroker_reader::jobs::Job;
 /// Environment variable with the rank that `job exec` became.
 pub(crate) const RANK: &str = "TOPOBROKER_RANK";
 
-/// Variables that launchers set for each rank. Slurm's is the last one, because what `mpirun` starts in
-/// an allocation may have that of its node.
+/// Variables that launchers set for each rank. Slurm's is the last one, because what `mpirun`
+/// starts in an allocation may have that of its node.
 const RANKS: [&str; 5] = [RANK, "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
 
 /// Variables that together distinguish one launch from another.
@@ -60,8 +60,8 @@ pub(super) fn own_user() -> u32 {
 }
 
 impl Look<'_> {
-    /// A process; `None` if it has ended, is a thread of the kernel or another user's, or runs on no PU of
-    /// the topology.
+    /// A process; `None` if it has ended, is a thread of the kernel or another user's, or runs on
+    /// no PU of the topology.
     pub(super) fn process(&self, id: u32) -> Option<Process> {
         let folder = PathBuf::from(format!("/proc/{id}"));
         let command = std::fs::read(folder.join("cmdline")).ok()?;
@@ -117,7 +117,8 @@ impl Look<'_> {
     }
 }
 
-/// Bytes of a process's memory on each NUMA node, by OS index. Empty if the kernel does not allow or does not know it.
+/// Bytes of a process's memory on each NUMA node, by OS index. Empty if the kernel does not allow
+/// or does not know it.
 pub(super) fn memory_by_node(id: u32) -> Vec<(u32, u64)> {
     parse_numa_maps(&kernel_text(format!("/proc/{id}/numa_maps")).unwrap_or_default())
 }

@@ -1,5 +1,5 @@
-//! The file by which container engines give containers the daemon's folder: CDI, the Container Device
-//! Interface, that Docker, Podman, containerd and CRI-O read.
+//! The file by which container engines give containers the daemon's folder: CDI, the Container
+//! Device Interface, that Docker, Podman, containerd and CRI-O read.
 
 use super::whole_file::WholeFile;
 use crate::json;

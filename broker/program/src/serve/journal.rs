@@ -1,5 +1,5 @@
-//! What the daemon says: to systemd's journal with fields, if its standard error is the journal, else on
-//! standard error.
+//! What the daemon says: to systemd's journal with fields, if its standard error is the journal,
+//! otherwise on standard error.
 
 use crate::output;
 use rustix::fs::fstat;
@@ -50,7 +50,8 @@ fn send(
     UnixDatagram::unbound()?.send_to(&entry, socket).map(|_| ())
 }
 
-/// A field in the journal's native format: a value with more than one line has its length before it.
+/// A field in the journal's native format: a value with more than one line has its length before
+/// it.
 fn add(entry: &mut Vec<u8>, name: &str, value: &str) {
     entry.extend(name.as_bytes());
     if value.contains('\n') {

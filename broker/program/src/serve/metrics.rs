@@ -70,7 +70,8 @@ impl Metrics {
         self.file.remove();
     }
 
-    /// The metrics in the text format of Prometheus, which knows no `# UNIT`, no `info` and no `# EOF`.
+    /// The metrics in the text format of Prometheus, which knows no `# UNIT`, no `info` and no
+    /// `# EOF`.
     fn text(&mut self, counts: Counts) -> String {
         let is_new = self.listed.as_ref().is_some_and(|(when, _)| when.elapsed() < OLD);
         if !is_new {

@@ -137,7 +137,8 @@ impl Serving<'_> {
                 }
                 Ok(_) | Err(RecvTimeoutError::Disconnected) => break,
             };
-            // A folder that cannot be put back, or that another daemon has by now, is not served any more.
+            // A folder that cannot be put back, or that another daemon has by now, is not served
+            // any more.
             let is_intact = self.folder.is_intact();
             let is_gone = !is_intact && self.folder.restore()?;
             let published = if looks || is_gone { self.look(is_gone) } else { Ok(()) };
@@ -163,7 +164,8 @@ impl Serving<'_> {
         Ok(())
     }
 
-    /// Captures the machine, and publishes it if it differs from what is published, or if that `is_gone`.
+    /// Captures the machine, and publishes it if it differs from what is published, or if that
+    /// `is_gone`.
     fn look(&mut self, is_gone: bool) -> anyhow::Result<()> {
         self.is_reading.store(true, Ordering::Relaxed);
         let found = self.options.what.capture();
@@ -214,8 +216,8 @@ impl Serving<'_> {
         self.say("files of this folder had been removed, and are put back", &[]);
     }
 
-    /// Removes what others have left: jobs over what is served whose launcher is gone, and in shared memory
-    /// all that killed processes have left, of all users if this is root.
+    /// Removes what others have left: jobs over what is served whose launcher is gone, and in
+    /// shared memory all that killed processes have left, of all users if this is root.
     fn clean(&self) {
         self.folder.sweep_jobs();
         let is_root = rustix::process::geteuid().is_root();

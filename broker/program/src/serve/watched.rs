@@ -7,8 +7,8 @@ use topobroker::linux::{Root, refresh_driver_facts, refresh_facts, sorted_facts}
 use topobroker::node::daemon::fingerprint;
 use topobroker_layout::description::{Description, Object};
 
-/// What says that the machine may have changed: the file of its topology, or which PUs and NUMA nodes are online
-/// and allowed; and the facts of its devices that change.
+/// What says that the machine may have changed: the file of its topology, or which PUs and NUMA
+/// nodes are online and allowed; and the facts of its devices that change.
 pub(super) struct Watched {
     file: Option<PathBuf>,
     root: Option<Root>,
@@ -41,8 +41,9 @@ impl Watched {
         }
     }
 
-    /// Whether the machine is to be captured again. Facts count if they differ from those of the published
-    /// objects, and are the same as at the look before: so a port that comes and goes does not publish each time.
+    /// Whether the machine is to be captured again. Facts count if they differ from those of the
+    /// published objects, and are the same as at the look before: so a port that comes and goes
+    /// does not publish each time.
     pub(super) fn has_changed(&mut self, published: &Description) -> bool {
         let [seen, now] = &mut self.fingerprints;
         *now = fingerprint(self.file.as_deref());

@@ -21,8 +21,8 @@ impl WholeFile {
         &self.path
     }
 
-    /// Replaces the file. Whoever reads it meanwhile has the old bytes or the new ones. It is not written to the
-    /// disk at once: after a crash the daemon writes it again.
+    /// Replaces the file. Whoever reads it meanwhile has the old bytes or the new ones. It is not
+    /// written to the disk at once: after a crash the daemon writes it again.
     pub(super) fn replace(&mut self, bytes: &[u8]) -> io::Result<()> {
         if self.path.metadata().is_ok_and(|it| !it.is_file()) {
             return Err(io::Error::new(
@@ -38,8 +38,8 @@ impl WholeFile {
         Ok(())
     }
 
-    /// Removes the file, if it is still the one that this daemon has written: by now, another daemon may have
-    /// replaced it.
+    /// Removes the file, if it is still the one that this daemon has written: by now, another
+    /// daemon may have replaced it.
     pub(super) fn remove(&self) {
         let id = |it: Metadata| (it.dev(), it.ino());
         let own = self.written.as_ref().and_then(|it| it.metadata().ok()).map(id);

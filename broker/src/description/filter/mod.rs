@@ -1,5 +1,5 @@
-//! Filters of a description by type. The result is the topology that hwloc would have loaded with the
-//! same filters.
+//! Filters of a description by type. The result is the topology that hwloc would have loaded with
+//! the same filters.
 //!
 //! Counterpart: `hwloc_topology_set_type_filter` before loading the same XML.
 

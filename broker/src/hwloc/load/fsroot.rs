@@ -1,5 +1,5 @@
-//! Checks a saved file system before hwloc reads it: hwloc would wait for ever for a FIFO, read a device
-//! without end, and follow links out of the root.
+//! Checks a saved file system before hwloc reads it: hwloc would wait for ever for a FIFO, read a
+//! device without end, and follow links out of the root.
 
 use super::error::HwlocLoadError;
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags};

@@ -87,7 +87,8 @@ impl Input {
 
 /// Loads a topology. Counterpart: `hwloc_topology_load` and the calls that prepare it.
 ///
-/// hwloc may crash with XML that was damaged or made for that: [`import`](super::import) reads files of others.
+/// hwloc may crash with XML that was damaged or made for that: [`import`](super::import) reads
+/// files of others.
 ///
 /// # Errors
 ///
@@ -164,8 +165,8 @@ impl Prepared<'_> {
                 Ok(())
             }
             _ if let Some(newer) = newer() => Err(newer),
-            // hwloc sometimes reports only EINVAL or no error number, for example for XML without NUMA
-            // nodes.
+            // hwloc sometimes reports only EINVAL or no error number, for example for XML without
+            // NUMA nodes.
             _ if matches!(io::Error::last_os_error().raw_os_error(), Some(0 | EINVAL)) => {
                 Err(HwlocLoadError::Unexplained { input: input.name() })
             }
@@ -174,9 +175,9 @@ impl Prepared<'_> {
     }
 }
 
-/// Keeps hwloc's plugins loaded. hwloc loads them for the first topology of a process and unloads them
-/// with the last one: who loads many topologies, one after the other, loads the plugins only once
-/// while this lives.
+/// Keeps hwloc's plugins loaded. hwloc loads them for the first topology of a process and unloads
+/// them with the last one: who loads many topologies, one after the other, loads the plugins only
+/// once while this lives.
 #[must_use]
 pub struct Plugins {
     _topology: Option<HwlocTopology<'static>>,

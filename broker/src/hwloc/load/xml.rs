@@ -19,8 +19,8 @@ pub(super) struct Checked {
     version: String,
 }
 
-/// Reads and checks an XML file. The check finds the reason of a failure, because hwloc reports only
-/// "invalid argument".
+/// Reads and checks an XML file. The check finds the reason of a failure, because hwloc reports
+/// only "invalid argument".
 pub(super) fn read(path: &Path) -> Result<Checked, HwlocLoadError> {
     let input = path.display().to_string();
     let content = match path == Path::new("-") {
@@ -33,8 +33,8 @@ pub(super) fn read(path: &Path) -> Result<Checked, HwlocLoadError> {
     checked(content.to_vec(), &input)
 }
 
-/// Checks XML that is in memory already. Errors call it `input`. Blanks and a byte order mark before it are left
-/// out, which hwloc refuses.
+/// Checks XML that is in memory already. Errors call it `input`. Blanks and a byte order mark
+/// before it are left out, which hwloc refuses.
 pub(super) fn checked(content: Vec<u8>, input: &str) -> Result<Checked, HwlocLoadError> {
     if content.len() as u64 > MOST_XML {
         let source = FileError::TooLong { limit: MOST_XML }.into();

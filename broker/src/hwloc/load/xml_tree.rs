@@ -1,5 +1,6 @@
-//! The rules of the tree of objects in hwloc XML of versions 1 and 2. hwloc puts objects where a file has them, and looks at
-//! their sets later; with objects in the wrong place or without sets it crashes, and its process with it.
+//! The rules of the tree of objects in hwloc XML of versions 1 and 2. hwloc puts objects where a
+//! file has them, and looks at their sets later; with objects in the wrong place or without sets it
+//! crashes, and its process with it.
 
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::{Format, Set};
@@ -45,7 +46,8 @@ enum Kind {
     Unknown,
 }
 
-/// Sets that each object of the tree of CPUs and each NUMA node has. In version 1 hwloc makes the others of the first.
+/// Sets that each object of the tree of CPUs and each NUMA node has. In version 1 hwloc makes the
+/// others of the first.
 const SETS: [&str; 4] = ["cpuset", "complete_cpuset", "nodeset", "complete_nodeset"];
 
 /// Formats of XML: in the first one, NUMA nodes are in the tree of CPUs, and hwloc makes sets anew.

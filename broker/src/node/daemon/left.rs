@@ -1,5 +1,5 @@
-//! What is in the folder of a daemon, for those who are not the daemon: whether it looks, and what one that was
-//! killed has left.
+//! What is in the folder of a daemon, for those who are not the daemon: whether it looks, and what
+//! one that was killed has left.
 
 use super::own_folder::{KEYS, LOCK, NEW_KEYS};
 use crate::publish::found::{Published, read};
@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long ago the daemon of a folder last looked whether what it has published is still true; `None` if no daemon
-/// has the folder, or it was killed and this user may know.
+/// How long ago the daemon of a folder last looked whether what it has published is still true;
+/// `None` if no daemon has the folder, or it was killed and this user may know.
 #[must_use]
 pub fn looked(folder: &Path) -> Option<Duration> {
     if was_killed(folder) {
@@ -48,8 +48,8 @@ fn lock_of_killed(folder: &Path) -> Option<File> {
     (is_free && is_at(&lock, &folder.join(LOCK))).then_some(lock)
 }
 
-/// Whether an earlier daemon has left a segment, for whoever has the lock of the folder: its publisher is gone, or it is
-/// announced and its publisher was in another container.
+/// Whether an earlier daemon has left a segment, for whoever has the lock of the folder: its
+/// publisher is gone, or it is announced and its publisher was in another container.
 pub(super) fn is_left(published: &Published) -> bool {
     match published.publisher {
         PublisherState::Gone => true,

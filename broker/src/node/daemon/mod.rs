@@ -74,9 +74,9 @@ impl Folder {
         self.generation
     }
 
-    /// Goes on with the segment that an earlier daemon has left ([`Folder::leave`]) if it has the same archive,
-    /// mode and files for hwloc as one that would be published now, and none for the guard. Then jobs over it go
-    /// on too. Returns whether it does.
+    /// Goes on with the segment that an earlier daemon has left ([`Folder::leave`]) if it has the
+    /// same archive, mode and files for hwloc as one that would be published now, and none for the
+    /// guard. Then jobs over it go on too. Returns whether it does.
     pub fn resume(&mut self, archive: &[u8], options: &PublishOptions) -> bool {
         let Some(served) = Served::left(&self.folder.path, archive, options) else { return false };
         self.before.retain(|file| *file != served.file);
@@ -109,8 +109,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether the lock, the keys and all files of the announced segment are those that this daemon has
-    /// written. Notes for others that it has looked ([`looked`]).
+    /// Whether the lock, the keys and all files of the announced segment are those that this daemon
+    /// has written. Notes for others that it has looked ([`looked`]).
     #[must_use]
     pub fn is_intact(&self) -> bool {
         let times = Timestamps { last_access: NOW, last_modification: NOW };
@@ -251,8 +251,8 @@ fn lock(path: &Path) -> Result<(OwnFolder, File), DaemonError> {
 }
 
 /// A text that changes when the topology may have changed. If `input` is a file, the text has its
-/// inode, length and time of modification. Otherwise it has the PUs and NUMA nodes that are online, and
-/// those that the cgroup of this process allows.
+/// inode, length and time of modification. Otherwise it has the PUs and NUMA nodes that are online,
+/// and those that the cgroup of this process allows.
 #[must_use]
 pub fn fingerprint(input: Option<&Path>) -> String {
     if let Some(metadata) = input.and_then(|input| fs::metadata(input).ok()) {

@@ -34,7 +34,8 @@ impl Served {
         Self { file, lines, id, for_hwloc, publication }
     }
 
-    /// What the keys of a folder name, if it was left to the next daemon and is what would be published now.
+    /// What the keys of a folder name, if it was left to the next daemon and is what would be
+    /// published now.
     pub(super) fn left(folder: &Path, archive: &[u8], options: &PublishOptions) -> Option<Self> {
         let lines = fs::read_to_string(Keys::file_in(&folder.into())).ok()?;
         let file = Keys::from_lines(&lines).ok()?.path()?.to_owned();

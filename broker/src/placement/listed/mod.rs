@@ -1,4 +1,5 @@
-//! Ranks that a file or a list names one by one: rankfiles, sequences of hosts, LSF's affinity file, hydra's list.
+//! Ranks that a file or a list names one by one: rankfiles, sequences of hosts, LSF's affinity
+//! file, hydra's list.
 
 mod error;
 mod read;
@@ -58,9 +59,10 @@ impl RankList {
     /// The host of a hydra list, which has none.
     pub const HERE: &str = "localhost";
 
-    /// Places the ranks whose host `node_of` finds among the nodes, in the order of the ranks. With `count`, only the
-    /// first so many ranks. The policy says how ranks are bound, whether they may share CPUs (`overload`), be more
-    /// than slots (`oversubscribe`), and whether a rankfile counts hardware threads (`threads`).
+    /// Places the ranks whose host `node_of` finds among the nodes, in the order of the ranks. With
+    /// `count`, only the first so many ranks. The policy says how ranks are bound, whether they may
+    /// share CPUs (`overload`), be more than slots (`oversubscribe`), and whether a rankfile counts
+    /// hardware threads (`threads`).
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ const LSF: &str = "a host and the OS indexes of its PUs on each line: n1 0,1";
 const HYDRA: &str = "OS indexes of PUs for each rank: 0,2+3 for PU 0, and PUs 2 and 3";
 
 impl RankList {
-    /// Reads a rankfile of PRRTE and Open MPI 5: `rank 0=n1 slot=0:1-2`, by logical index. A host is a name or
-    /// `+n1`, the node after the first.
+    /// Reads a rankfile of PRRTE and Open MPI 5: `rank 0=n1 slot=0:1-2`, by logical index. A host
+    /// is a name or `+n1`, the node after the first.
     ///
     /// # Errors
     ///
@@ -35,7 +35,8 @@ impl RankList {
         Self::of(lines, RANKFILE)
     }
 
-    /// Reads the hosts of PRRTE's `seq`, one for each rank. What follows a host is not used, as there.
+    /// Reads the hosts of PRRTE's `seq`, one for each rank. What follows a host is not used, as
+    /// there.
     ///
     /// # Errors
     ///
@@ -48,8 +49,8 @@ impl RankList {
         Self::of(lines(text).zip(0..).map(host), SEQUENCE)
     }
 
-    /// Reads the file that LSF names by `LSB_AFFINITY_HOSTFILE`. NUMA nodes and memory policies that follow the
-    /// PUs are not used.
+    /// Reads the file that LSF names by `LSB_AFFINITY_HOSTFILE`. NUMA nodes and memory policies
+    /// that follow the PUs are not used.
     ///
     /// # Errors
     ///
@@ -65,8 +66,8 @@ impl RankList {
         Self::of(lines(text).zip(0..).map(host), LSF)
     }
 
-    /// Reads the list of hydra's `-bind-to user:LIST`, for `count` ranks; by default one for each entry. Ranks after
-    /// the last entry are not bound, as there.
+    /// Reads the list of hydra's `-bind-to user:LIST`, for `count` ranks; by default one for each
+    /// entry. Ranks after the last entry are not bound, as there.
     ///
     /// # Errors
     ///

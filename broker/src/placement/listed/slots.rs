@@ -1,4 +1,5 @@
-//! The CPUs of a rank as rankfiles name them, by logical index: `0,2-3`, `1:0-2` (of a package), `P1`, `P0:*;4`.
+//! The CPUs of a rank as rankfiles name them, by logical index: `0,2-3`, `1:0-2` (of a package),
+//! `P1`, `P0:*;4`.
 
 use super::error::ListError;
 use crate::placement::objects::objects;

@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, Topology};
 
-/// Binds the ranks of a job, one after the other. The time grows linearly with the ranks and with the PUs of
-/// the objects that they are mapped to. Keys of objects are their ids.
+/// Binds the ranks of a job, one after the other. The time grows linearly with the ranks and with
+/// the PUs of the objects that they are mapped to. Keys of objects are their ids.
 pub(super) struct Binder<'a, 'p> {
     policy: &'p Policy,
     /// The objects of the type that ranks are bound to.
@@ -25,8 +25,8 @@ pub(super) struct Binder<'a, 'p> {
     taken: Set,
 }
 
-/// Targets by logical index. Ranks are only added, so every target has at least `ranks`, and those before
-/// `next` have more.
+/// Targets by logical index. Ranks are only added, so every target has at least `ranks`, and those
+/// before `next` have more.
 struct Near<'a> {
     targets: Vec<Object<'a>>,
     ranks: usize,
@@ -147,8 +147,8 @@ impl<'a, 'p> Binder<'a, 'p> {
     }
 }
 
-/// How many ranks may be bound to an object, and the name of what is counted: its cores; or its PUs, if
-/// ranks are mapped by or bound to PUs or if it has no cores.
+/// How many ranks may be bound to an object, and the name of what is counted: its cores; or its
+/// PUs, if ranks are mapped by or bound to PUs or if it has no cores.
 fn most_ranks(policy: &Policy, object: Object<'_>) -> (usize, &'static str) {
     let threads = policy.bind == BindTo::Object(ObjectType::PU)
         || matches!(policy.map, MapBy::Object(ObjectType::PU));

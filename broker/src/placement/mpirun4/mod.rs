@@ -13,11 +13,12 @@ use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, ObjectType, Topology};
 
-/// The PUs of `count` ranks that are all of a job, or those of a job over several nodes that are on this one.
-/// `bound` is the policy with the binding of the whole job ([`Policy::with_usual_binding`]).
+/// The PUs of `count` ranks that are all of a job, or those of a job over several nodes that are on
+/// this one. `bound` is the policy with the binding of the whole job
+/// ([`Policy::with_usual_binding`]).
 ///
-/// If the topology has no objects of the type that ranks are mapped by, the root takes their place. The ranks can
-/// then be bound to another type or to nothing, and `ppr:N:OBJECT` is an error.
+/// If the topology has no objects of the type that ranks are mapped by, the root takes their place.
+/// The ranks can then be bound to another type or to nothing, and `ppr:N:OBJECT` is an error.
 ///
 /// # Errors
 ///
@@ -47,8 +48,8 @@ pub fn place_part(
     }
 }
 
-/// Checks that there are no more ranks than cores, which are the slots of a node. Ranks of a list of
-/// CPUs and so many on each object are counted by themselves.
+/// Checks that there are no more ranks than cores, which are the slots of a node. Ranks of a list
+/// of CPUs and so many on each object are counted by themselves.
 fn check_slots(
     topology: Topology<'_>,
     policy: &Policy,
@@ -79,7 +80,8 @@ fn place_bound(
 impl Policy {
     /// The policy with [`BindTo::Usual`] replaced by the default binding of `mpirun` of Open MPI
     /// 4.1. `ranks` is the number of ranks that was asked for, if any, and `mapped` is the number
-    /// of objects that they are mapped by; of a job over several nodes both are of all nodes together.
+    /// of objects that they are mapped by; of a job over several nodes both are of all nodes
+    /// together.
     ///
     /// Ranks that are mapped by a type of object are bound to that type. Otherwise up to two ranks
     /// are bound to cores, and more ranks to NUMA nodes.

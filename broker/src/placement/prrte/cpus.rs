@@ -1,5 +1,5 @@
-//! The CPUs of a node that no rank has taken. PRRTE counts a rank as one core, or hardware thread, of the object
-//! that it is bound to, or as the `PE=N` that it has.
+//! The CPUs of a node that no rank has taken. PRRTE counts a rank as one core, or hardware thread,
+//! of the object that it is bound to, or as the `PE=N` that it has.
 
 use super::super::error::PlacementError;
 use super::super::objects::{has_cores, named, objects};
@@ -53,7 +53,8 @@ impl Cpus {
         };
         let bound_kind = match bind {
             _ if policy.cpus > 1 => ObjectType::Package,
-            // PRRTE 3 finds no core in one of several hardware threads; later ones bind to its core.
+            // PRRTE 3 finds no core in one of several hardware threads; later ones bind to its
+            // core.
             BindTo::Object(ObjectType::PU) if !by_thread => {
                 let is_smt = sets.iter().any(|core| core.weight() != Some(1));
                 if policy.rules == Rules::Prrte3 && is_smt {
@@ -103,7 +104,8 @@ impl Cpus {
         }
     }
 
-    /// The PUs for a rank on a target, which are taken then; `None` if none is free, and no binding was asked for.
+    /// The PUs for a rank on a target, which are taken then; `None` if none is free, and no binding
+    /// was asked for.
     pub(super) fn take(
         &mut self,
         target: &mut Target<'_>,

@@ -1,4 +1,5 @@
-//! Ranks as PRRTE maps, binds and numbers them, which Open MPI 5 and 6 come with: on one node or several.
+//! Ranks as PRRTE maps, binds and numbers them, which Open MPI 5 and 6 come with: on one node or
+//! several.
 
 mod cpus;
 mod numbering;
@@ -207,8 +208,8 @@ impl Mapper<'_, '_> {
         Ok(())
     }
 
-    /// A rank on each target of a node, again and again until it is full, then on the next node; with `SPAN`
-    /// on each target of all nodes before the first one has the second.
+    /// A rank on each target of a node, again and again until it is full, then on the next node;
+    /// with `SPAN` on each target of all nodes before the first one has the second.
     fn over_targets(&mut self) -> Mapped {
         let is_once = matches!(self.policy.map, MapBy::Device(DeviceMap { shared: false, .. }));
         loop {
@@ -245,8 +246,8 @@ impl Mapper<'_, '_> {
         Ok(())
     }
 
-    /// A rank on each target of a node; one on that with the fewest ranks, if it has no slots left. Returns whether
-    /// there are some, and whether a target had too few CPUs.
+    /// A rank on each target of a node; one on that with the fewest ranks, if it has no slots left.
+    /// Returns whether there are some, and whether a target had too few CPUs.
     fn round(
         &mut self,
         node: usize,

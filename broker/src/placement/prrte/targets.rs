@@ -15,7 +15,8 @@ pub(super) struct Target<'a> {
     pub(super) ranks: usize,
     /// Whether ranks of several CPUs are kept on one package: those that are mapped to no object.
     pub(super) is_node: bool,
-    /// Its CPUs, once [`Cpus`](super::cpus::Cpus) has been asked for them, and which of them may be free.
+    /// Its CPUs, once [`Cpus`](super::cpus::Cpus) has been asked for them, and which of them may be
+    /// free.
     pub(super) cpus: Option<Vec<(usize, usize)>>,
     pub(super) next: usize,
     pub(super) round: usize,

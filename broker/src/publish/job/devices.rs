@@ -14,18 +14,18 @@ use topobroker_reader::{
 pub struct DevicePolicy {
     /// NICs for each rank, out of all of the node: any PU can use them.
     pub nics_per_rank: u32,
-    /// GPUs for each rank, out of all of the node too: the nearest ones are in the job's part, if it
-    /// has any.
+    /// GPUs for each rank, out of all of the node too: the nearest ones are in the job's part, if
+    /// it has any.
     pub gpus_per_rank: u32,
     /// Which NICs are dealt.
     pub nics: NicChoice,
-    /// The network and the names of these NICs; by default those that the site of the topology says,
-    /// otherwise the best network ([`Topology::networks`]), and all of its NICs.
+    /// The network and the names of these NICs; by default those that the site of the topology
+    /// says, otherwise the best network ([`Topology::networks`]), and all of its NICs.
     pub site: NicFilter,
     /// Whether the NICs of a rank are to be near its first GPU, and not near its PUs.
     pub nics_near_gpu: bool,
-    /// The ids of the GPUs that the ranks are mapped by, as many for each, which they are given then. Otherwise
-    /// empty.
+    /// The ids of the GPUs that the ranks are mapped by, as many for each, which they are given
+    /// then. Otherwise empty.
     pub mapped_gpus: Vec<u32>,
 }
 

@@ -85,7 +85,8 @@ pub fn sweep(base: &Adopted) -> Result<usize, JobError> {
     sweep_files(&starts_of_files(base))
 }
 
-/// The file of a job: the one that is there and can be trusted, otherwise the one that a new job would get.
+/// The file of a job: the one that is there and can be trusted, otherwise the one that a new job
+/// would get.
 ///
 /// # Errors
 ///
@@ -99,8 +100,8 @@ pub fn file_of(base: &Adopted, name: &str) -> Result<PathBuf, JobError> {
     }
 }
 
-/// The file of a new job: next to the topology, or in shared memory if this user may not write there,
-/// because a daemon of root has published it.
+/// The file of a new job: next to the topology, or in shared memory if this user may not write
+/// there, because a daemon of root has published it.
 pub(super) fn new_file(files: Vec<PathBuf>, name: &str) -> Result<PathBuf, JobError> {
     let may_write = |file: &PathBuf| {
         let folder = file.parent().unwrap_or(Path::new("/"));

@@ -125,7 +125,8 @@ impl Drop for JobPublication {
 /// let cpus = (0..4).collect();
 /// let view = View::new(base.topology(), &cpus, RestrictFlags::REMOVE_CPULESS)?;
 /// let ranks = vec![(0, Some(cpus))];
-/// let job = add(base, &view, &JobOptions { name: "hello".to_owned(), ranks, ..Default::default() })?;
+/// let job = add(base, &view, &JobOptions { name: "hello".to_owned(), ranks, ..Default::default()
+/// })?;
 /// for (name, value) in job.to_env() {
 ///     println!("{name}={}", value.display());
 /// }
@@ -193,8 +194,8 @@ pub fn add(
     Ok(JobPublication { file, bytes: segment.len(), owned, legacy })
 }
 
-/// The NICs and GPUs of the ranks, by the state that ports and links have now: the topology may have been
-/// published when a port was down.
+/// The NICs and GPUs of the ranks, by the state that ports and links have now: the topology may
+/// have been published when a port was down.
 fn devices(
     node: Topology<'_>,
     view: &View<'_>,

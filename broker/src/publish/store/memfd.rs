@@ -34,8 +34,8 @@ pub(crate) fn processes() -> impl Iterator<Item = PathBuf> {
         .map(|entry| entry.path())
 }
 
-/// The paths in `/proc` of memfds with segments that processes of this node have open, among those that this
-/// user may inspect.
+/// The paths in `/proc` of memfds with segments that processes of this node have open, among those
+/// that this user may inspect.
 pub(crate) fn memfds() -> Vec<PathBuf> {
     let descriptors = processes().flat_map(|process| {
         fs::read_dir(process.join("fd")).into_iter().flatten().flatten().map(|entry| entry.path())

@@ -1,5 +1,5 @@
-//! `topobroker-discover load --for PID [--release FILE]`, as of the program `topobroker`. The wheel has
-//! it, because it needs no more than hwloc's library.
+//! `topobroker-discover load --for PID [--release FILE]`, as of the program `topobroker`. The wheel
+//! has it, because it needs no more than hwloc's library.
 #![forbid(unsafe_code)]
 
 use std::path::Path;

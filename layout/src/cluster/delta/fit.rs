@@ -238,7 +238,8 @@ mod tests {
         Column::Texts(texts.iter().map(String::as_str).collect())
     }
 
-    /// Writes the values of nodes `n0`, `n1`, ... and reads them again. Returns the bytes of a node.
+    /// Writes the values of nodes `n0`, `n1`, ... and reads them again. Returns the bytes of a
+    /// node.
     fn row_len_of(columns: &[(Field, Column<'_>)]) -> u32 {
         let names = texts(|node| format!("n{node}"));
         let names: Vec<&str> = names.iter().map(String::as_str).collect();

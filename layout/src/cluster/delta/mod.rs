@@ -1,5 +1,5 @@
-//! What differs between the nodes of one class: each class has fields, each field a coding, and each
-//! node a few bytes from which its values are made.
+//! What differs between the nodes of one class: each class has fields, each field a coding, and
+//! each node a few bytes from which its values are made.
 
 mod bits;
 mod class;

@@ -7,8 +7,8 @@ use alloc::vec::Vec;
 /// Most bytes of all texts of a node. A few bytes of a class can stand for a long text.
 const MOST_TEXT: u32 = 1 << 24;
 
-/// Values of a node by their fields. A topology that is read through them has them in place of those
-/// of its class.
+/// Values of a node by their fields. A topology that is read through them has them in place of
+/// those of its class.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NodeValues {
     /// The fields, ascending.

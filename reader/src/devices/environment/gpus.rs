@@ -19,8 +19,8 @@ pub enum Interface {
     Cuda,
     /// ROCm: `ROCR_VISIBLE_DEVICES`.
     Rocm,
-    /// Level Zero: `ZE_AFFINITY_MASK`, with `ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE`, in which `1` is a card
-    /// and `1.0` a tile of it.
+    /// Level Zero: `ZE_AFFINITY_MASK`, with `ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE`, in which `1` is a
+    /// card and `1.0` a tile of it.
     LevelZero,
     /// OpenCL of AMD: `GPU_DEVICE_ORDINAL`.
     OpenCl,
@@ -31,10 +31,10 @@ impl Interface {
     pub const OF_RANKS: [Self; 3] = [Self::Cuda, Self::Rocm, Self::LevelZero];
 }
 
-/// Names and values of the variables that make a programming interface use the GPUs that a rank
-/// of a job was given, as [`of_gpus`] names them. Of a GPU that NVIDIA's MIG parts, the rank uses one
-/// instance: the ranks that were given this GPU have its instances in turn. Ranks that share a GPU with tiles
-/// (Level Zero) have these in turn.
+/// Names and values of the variables that make a programming interface use the GPUs that a rank of
+/// a job was given, as [`of_gpus`] names them. Of a GPU that NVIDIA's MIG parts, the rank uses one
+/// instance: the ranks that were given this GPU have its instances in turn. Ranks that share a GPU
+/// with tiles (Level Zero) have these in turn.
 ///
 /// ```
 /// use topobroker_reader::{devices::environment::{Interface, of_gpus_of_rank}, jobs::Job};
@@ -81,8 +81,9 @@ fn part_of<'a>(job: Job<'a>, rank: u32, gpu: Object<'a>) -> Part<'a> {
 /// Names and values of the variables that make a programming interface use the GPUs `given`,
 /// objects of `node`. None if there are none, and not an empty value, which would mean no GPU.
 ///
-/// GPUs are named by UUID where it is known, because a UUID means the same in every container. Otherwise
-/// they are named by their number, in the order of PCI bus ids of the GPUs of one vendor on the node.
+/// GPUs are named by UUID where it is known, because a UUID means the same in every container.
+/// Otherwise they are named by their number, in the order of PCI bus ids of the GPUs of one vendor
+/// on the node.
 #[must_use]
 pub fn of_gpus(
     interface: Interface,
@@ -150,8 +151,9 @@ fn variables(
 const UUIDS: [&str; 2] = ["NVIDIAUUID", "AMDUUID"];
 
 impl<'a> Object<'a> {
-    /// The UUID of a GPU of NVIDIA or AMD that hwloc knows of one of its OS devices, or the driver of its
-    /// PCI device, as they write it. `None` if neither does; AMD's driver has zeros for a GPU without one.
+    /// The UUID of a GPU of NVIDIA or AMD that hwloc knows of one of its OS devices, or the driver
+    /// of its PCI device, as they write it. `None` if neither does; AMD's driver has zeros for a
+    /// GPU without one.
     #[must_use]
     pub fn gpu_uuid(self) -> Option<&'a str> {
         let pci = self.pci_device_above()?;
@@ -164,8 +166,8 @@ impl<'a> Object<'a> {
     }
 }
 
-/// The place of a GPU among those of its vendor, in the order of bus ids and, on one PCI device, of the
-/// partitions.
+/// The place of a GPU among those of its vendor, in the order of bus ids and, on one PCI device, of
+/// the partitions.
 fn number_of(gpu: Object<'_>, node: Topology<'_>) -> usize {
     let place = |gpu: Object<'_>| (gpu.bus_id(), gpu.logical_index());
     let all = node.gpus().filter(|it| it.pci_vendor() == gpu.pci_vendor());

@@ -115,8 +115,8 @@ fn provider(network: NetworkId) -> &'static str {
     }
 }
 
-/// The name of a NIC with its first active port, otherwise its first one that may be active, such as
-/// `mlx5_0:1`. An interface has no ports, and is the one for IP of a Slingshot NIC.
+/// The name of a NIC with its first active port, otherwise its first one that may be active, such
+/// as `mlx5_0:1`. An interface has no ports, and is the one for IP of a Slingshot NIC.
 fn named(nic: Object<'_>) -> String {
     let nic = nic.interface().unwrap_or(nic);
     let name = nic.name().unwrap_or_default();

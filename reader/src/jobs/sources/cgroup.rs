@@ -77,8 +77,8 @@ impl Cgroup {
         }
     }
 
-    /// The cgroups that this process is in, as `/proc/self/cgroup` lists them; empty if the kernel does not
-    /// say.
+    /// The cgroups that this process is in, as `/proc/self/cgroup` lists them; empty if the kernel
+    /// does not say.
     ///
     /// # Errors
     ///
@@ -96,7 +96,8 @@ impl Cgroup {
     }
 }
 
-/// The folders of the cgroups of this process that may have a controller: its own, then those above it.
+/// The folders of the cgroups of this process that may have a controller: its own, then those above
+/// it.
 pub(super) fn own_and_above(
     controller: &str,
 ) -> Result<impl Iterator<Item = FilePath>, SourceError> {
@@ -136,14 +137,15 @@ fn list(file: FilePath) -> Result<Set, SourceError> {
         .map_err(|error| failed(FileError::Content(Box::new(error))))
 }
 
-/// Folders that may be the cgroup of a process for a controller, version 1 first, each with its mount
-/// point.
+/// Folders that may be the cgroup of a process for a controller, version 1 first, each with its
+/// mount point.
 fn places(cgroup: &str, mounts: &str, controller: &str) -> Vec<(FilePath, FilePath)> {
     let found = mounts.lines().filter_map(|line| {
         let (place, kind) = line.split_once(" - ")?;
         let mut place = place.split(' ').skip(3);
         let (root, point) = (place.next()?, place.next()?);
-        // A mount of the host, seen from a cgroup namespace: where the process is below it is unknown.
+        // A mount of the host, seen from a cgroup namespace: where the process is below it is
+        // unknown.
         if root == "/.." || root.starts_with("/../") {
             return None;
         }

@@ -17,8 +17,8 @@ const MOST_WORK: usize = 1 << 20;
 
 /// The places of `OMP_PLACES`, each a set of OS indexes. The text is a name such as `cores`, which
 /// may be followed by a number of places in parentheses, or a list of places: `{0,1}`, `{0:4:2}`
-/// (four indexes from 0, 2 apart), `{0:4}:8:4` (eight such places, 4 apart). A place of one index needs
-/// no braces: `0:4`. `!` leaves an index or a place out.
+/// (four indexes from 0, 2 apart), `{0:4}:8:4` (eight such places, 4 apart). A place of one index
+/// needs no braces: `0:4`. `!` leaves an index or a place out.
 ///
 /// # Errors
 ///

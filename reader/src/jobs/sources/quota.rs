@@ -6,9 +6,9 @@ use alloc::string::String;
 use core::fmt;
 use topobroker_process::{FilePath, file_within};
 
-/// The CPU time that all processes of a cgroup may use in a period. They may run on more PUs than that:
-/// then all of them wait for the next period once it is used up.
-/// Counterpart: `cpu.max` of cgroup version 2, `cpu.cfs_quota_us` of version 1.
+/// The CPU time that all processes of a cgroup may use in a period. They may run on more PUs than
+/// that: then all of them wait for the next period once it is used up. Counterpart: `cpu.max` of
+/// cgroup version 2, `cpu.cfs_quota_us` of version 1.
 ///
 /// ```
 /// use topobroker_reader::jobs::CpuQuota;
@@ -28,7 +28,8 @@ pub struct CpuQuota {
 }
 
 impl CpuQuota {
-    /// The smallest quota of the cgroup of this process and of those above it; `None` if none has one.
+    /// The smallest quota of the cgroup of this process and of those above it; `None` if none has
+    /// one.
     ///
     /// # Errors
     ///
@@ -45,8 +46,8 @@ impl CpuQuota {
         self.quota_us as f64 / self.period_us as f64
     }
 
-    /// What is to be said of a number of ranks or threads that all run at once: `None` if the quota is
-    /// enough for them.
+    /// What is to be said of a number of ranks or threads that all run at once: `None` if the quota
+    /// is enough for them.
     #[must_use]
     pub fn note(&self, count: usize, what: &str) -> Option<String> {
         let is_short = u128::from(self.quota_us) < count as u128 * u128::from(self.period_us);

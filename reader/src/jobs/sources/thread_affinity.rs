@@ -1,4 +1,5 @@
-//! The PUs of `GOMP_CPU_AFFINITY` and `KMP_AFFINITY`, from which OpenMP runtimes read where threads run.
+//! The PUs of `GOMP_CPU_AFFINITY` and `KMP_AFFINITY`, from which OpenMP runtimes read where threads
+//! run.
 
 use super::cpu_list::CpuList;
 use super::error::SourceError;
@@ -12,8 +13,8 @@ const GOMP: &str = "OS indexes and ranges such as 0 3 1-2 4-15:2";
 const KMP: &str =
     "a list of OS indexes, proclist=[0,3,{1,2}]: other forms leave the choice to the runtime";
 
-/// The PUs of `GOMP_CPU_AFFINITY` in its order: OS indexes and ranges (`4-15:2`: each second one), separated
-/// by blanks or commas.
+/// The PUs of `GOMP_CPU_AFFINITY` in its order: OS indexes and ranges (`4-15:2`: each second one),
+/// separated by blanks or commas.
 ///
 /// ```
 /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
@@ -46,12 +47,13 @@ pub fn gomp_cpu_affinity<'a>(
     Ok(all.into_iter().filter_map(|pu| topology.pu_by_os_index(pu)).collect())
 }
 
-/// The places of the `proclist` of `KMP_AFFINITY`, which LLVM's and Intel's OpenMP read: OS indexes, ranges
-/// (`0-7:2`), and places of several (`{1,2}`).
+/// The places of the `proclist` of `KMP_AFFINITY`, which LLVM's and Intel's OpenMP read: OS
+/// indexes, ranges (`0-7:2`), and places of several (`{1,2}`).
 ///
 /// # Errors
 ///
-/// [`SourceError`] if it has no `proclist`, is malformed or empty, or has a PU that the topology lacks.
+/// [`SourceError`] if it has no `proclist`, is malformed or empty, or has a PU that the topology
+/// lacks.
 pub fn kmp_affinity(topology: Topology<'_>, text: &str) -> Result<Vec<Set>, SourceError> {
     let text = Text::new("KMP_AFFINITY", text.trim());
     let start = text.rest.to_ascii_lowercase().find("proclist");
