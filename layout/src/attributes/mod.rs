@@ -65,8 +65,7 @@ impl Attributes {
     /// let cache = Attributes::Cache(Cache { size: 1 << 20, depth: 2, ..Cache::default() });
     /// let mut names = Vec::new();
     /// cache.each(&mut |name, value| names.push((name, value)));
-    /// assert_eq!(names[..2], [("size", AttributeValue::Number(1 << 20)), ("depth",
-    /// AttributeValue::Number(2))]);
+    /// assert_eq!(names[..2], [("size", AttributeValue::Number(1 << 20)), ("depth", AttributeValue::Number(2))]);
     /// assert_eq!(names[4], ("type", AttributeValue::Text("unified")));
     /// ```
     pub fn each(&self, visit: &mut dyn FnMut(&'static str, AttributeValue)) {

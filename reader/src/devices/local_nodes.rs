@@ -15,8 +15,7 @@ impl Object<'_> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// let pu = topology.objects_with_type(topobroker_reader::ObjectType::PU).next().ok_or("no
-    /// PU")?;
+    /// let pu = topology.objects_with_type(topobroker_reader::ObjectType::PU).next().ok_or("no PU")?;
     /// assert!(!pu.local_nodeset().is_empty());
     /// # Ok::<(), &str>(())
     /// ```

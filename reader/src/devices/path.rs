@@ -29,8 +29,7 @@ impl<'a> Topology<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// if let (Some(nic), Some(gpu)) = (topology.os_device("mlx5_0"), topology.os_device("cuda0"))
-    /// {
+    /// if let (Some(nic), Some(gpu)) = (topology.os_device("mlx5_0"), topology.os_device("cuda0")) {
     ///     println!("{:?}", topology.path_class(nic, gpu));
     /// }
     /// ```

@@ -10,8 +10,7 @@
 //! use topobroker_reader::{groups::Uri, jobs::Job};
 //! # fn example(job: Job<'_>) -> Result<(), Box<dyn std::error::Error>> {
 //! let resources = job.hw_resources();
-//! let caches: Vec<Option<u32>> =
-//! resources.instances(Uri::parse("hwloc://L3Cache")?)?.iter().collect();
+//! let caches: Vec<Option<u32>> = resources.instances(Uri::parse("hwloc://L3Cache")?)?.iter().collect();
 //! # Ok(())
 //! # }
 //! ```

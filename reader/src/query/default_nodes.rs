@@ -17,8 +17,7 @@ impl<'a> Topology<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// let nodes: Vec<u32> = topology.default_numa_nodes().map(|node|
-    /// node.logical_index()).collect();
+    /// let nodes: Vec<u32> = topology.default_numa_nodes().map(|node| node.logical_index()).collect();
     /// # assert!(!nodes.is_empty());
     /// ```
     #[doc(alias = "hwloc_topology_get_default_nodeset")]

@@ -29,8 +29,7 @@ use topobroker_layout::set::Set;
 /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
 /// let first_four = (0..4).collect();
 /// let view = View::new(topology, &first_four, RestrictFlags::REMOVE_CPULESS)?;
-/// println!("{} cores in {} bytes", view.topology().objects_with_type(ObjectType::Core).count(),
-/// view.bytes());
+/// println!("{} cores in {} bytes", view.topology().objects_with_type(ObjectType::Core).count(), view.bytes());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]

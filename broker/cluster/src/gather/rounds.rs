@@ -27,8 +27,7 @@ pub trait Exchange {
 /// use topobroker::hwloc::{Input, LoadOptions, capture, load};
 /// use topobroker_cluster::PreparedNode;
 /// use topobroker_layout::encode::to_bytes;
-/// let machine = capture(&load(&Input::Synthetic("Core:2 PU:2".into()),
-/// &LoadOptions::default())?)?;
+/// let machine = capture(&load(&Input::Synthetic("Core:2 PU:2".into()), &LoadOptions::default())?)?;
 /// let node = PreparedNode::of_archive(to_bytes(&machine)?, Some("n1"), "n1")?;
 /// let mut rounds = Rounds::new(Contribution::Report(NodeReport::new(node)), 0);
 /// // A job of one process: it gets what it hands over.

@@ -125,8 +125,7 @@ impl Drop for JobPublication {
 /// let cpus = (0..4).collect();
 /// let view = View::new(base.topology(), &cpus, RestrictFlags::REMOVE_CPULESS)?;
 /// let ranks = vec![(0, Some(cpus))];
-/// let job = add(base, &view, &JobOptions { name: "hello".to_owned(), ranks, ..Default::default()
-/// })?;
+/// let job = add(base, &view, &JobOptions { name: "hello".to_owned(), ranks, ..Default::default() })?;
 /// for (name, value) in job.to_env() {
 ///     println!("{name}={}", value.display());
 /// }
