@@ -133,7 +133,7 @@ pub fn begin_heap_anywhere() {
     std::mem::forget(std::hint::black_box(room));
 }
 
-/// Tells the parent that this process is ready, and waits until it may end.
+/// Reports to the parent that this process is ready, and waits until it may end.
 ///
 /// # Errors
 ///

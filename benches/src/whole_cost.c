@@ -1,6 +1,7 @@
 /* The smallest program that gets a topology, to measure what that costs in all. With TOPOBROKER it
- * adopts ours, with HWLOC it adopts hwloc's segment (FILE ADDRESS LENGTH), else it has none. It
- * prints the nanoseconds that this took and the number of PUs, and stays until its input ends. */
+ * adopts ours, with HWLOC it adopts hwloc's segment (FILE ADDRESS LENGTH), otherwise it has none.
+ * It prints the nanoseconds that this took and the number of PUs, and stays until its input ends.
+ */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 #include <stdlib.h>

@@ -279,9 +279,9 @@ static inline int tb_mpi_comm_guided(MPI_Comm comm, const tb_job *job, const cha
 enum { TB_MPI_DOMAIN = 64 };
 
 /* Splits `comm`: a communicator for the processes whose GPUs are in one NVLink domain, in the order
- * of `key`, then of their ranks. A domain may be over several nodes, if the driver says so; else it
- * is on one. Processes without such GPUs get MPI_COMM_NULL. Counterpart: nvlink of Open MPI's
- * mpi_hw_resource_type. Collective. */
+ * of `key`, then of their ranks. A domain may be over several nodes, if the driver says so;
+ * otherwise it is on one. Processes without such GPUs get MPI_COMM_NULL. Counterpart: nvlink of
+ * Open MPI's mpi_hw_resource_type. Collective. */
 static inline int tb_mpi_comm_nvlink(MPI_Comm comm, const tb_job *job, int key, MPI_Comm *newcomm)
 {
     char own[TB_MPI_DOMAIN] = "", *all;

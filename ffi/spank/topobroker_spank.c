@@ -103,7 +103,7 @@ static void unset_inherited(spank_t step)
     }
 }
 
-/* Tells tasks the PUs of the step's cores. Slurm numbers cores by logical index. If it takes
+/* Passes tasks the PUs of the step's cores. Slurm numbers cores by logical index. If it takes
  * hardware threads for cores, or if the topology has no cores, its numbers are those of PUs. */
 static tb_status set_cpu_list(spank_t step, const tb_keys *keys)
 {

@@ -25,7 +25,7 @@ use topobroker_reader::{
     },
 };
 
-/// The cluster that this process has adopted. Nobody frees it.
+/// The cluster that this process has adopted. It is never freed.
 pub struct tb_cluster {
     pub(crate) cluster: &'static Cluster<'static>,
     /// The handles of nodes that were opened.

@@ -247,13 +247,13 @@ fn another_user_adopts_what_root_publishes_unless_it_is_private() {
     std::fs::set_permissions(folder.path(), PermissionsExt::from_mode(0o755)).unwrap();
     let program = folder.path().join("adopter");
     std::fs::copy(adopter_file(), &program).unwrap();
-    let as_nobody = || {
+    let without_rights = || {
         let mut command = Command::new(&program);
         command.arg("once").envs(published.keys.to_env()).uid(65534).gid(65534);
         command.output().unwrap()
     };
-    let line = String::from_utf8(as_nobody().stdout).unwrap();
+    let line = String::from_utf8(without_rights().stdout).unwrap();
     assert!(line.starts_with(&format!("ok {}", published.segment())), "{line}");
     std::fs::set_permissions(published.file(), PermissionsExt::from_mode(0o400)).unwrap();
-    assert!(error_of(&as_nobody()).contains("cannot be opened"));
+    assert!(error_of(&without_rights()).contains("cannot be opened"));
 }

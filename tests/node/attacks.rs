@@ -169,7 +169,7 @@ fn a_daemon_that_cannot_start_leaves_no_files_and_keeps_those_of_an_earlier_daem
 }
 
 #[test]
-fn a_daemon_whose_messages_nobody_reads_goes_on() {
+fn a_daemon_whose_messages_are_not_read_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let (run, input) = (folder.path().join("run"), folder.path().join("machine.xml"));
     let xml = topobroker().args(["export", "-i", "Core:2 PU:2"]).output().unwrap().stdout;
@@ -224,7 +224,7 @@ fn a_command_whose_output_cannot_be_written_fails_and_undoes_its_work() {
         (r#"! "$0" job add a --map-by hwthread >/dev/full"#, ""),
         (r#"! "$0" job add a >/dev/full"#, ""),
         (r#"! "$0" job add a >&-"#, ""),
-        // Nobody reads the pipe any more when the program writes.
+        // The pipe has no reader any more when the program writes.
         (r#"{ while (printf x) 2>/dev/null; do :; done; "$0" job add a; true; } | true"#, ""),
         (r#""$0" ls --job nosuch 2>/dev/full; [ $? = 1 ]"#, ""),
         // Many programs open standard output like this for children whose output they do not want.

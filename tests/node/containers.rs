@@ -163,7 +163,7 @@ fn a_container_checks_what_a_publisher_that_it_does_not_know_says_to_have_checke
 }
 
 #[test]
-fn outside_containers_files_of_nobody_or_another_user_are_refused() {
+fn outside_containers_files_of_unknown_or_other_users_are_refused() {
     let Some(node) = Node::new() else { return };
     node.give("run", 65_534);
     let mut command = Command::new("setpriv");

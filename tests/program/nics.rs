@@ -219,7 +219,7 @@ fn ranks_far_from_every_nic_are_right_if_the_job_has_no_nearer_pu() {
 }
 
 #[test]
-fn a_pci_width_that_no_link_has_is_as_if_nobody_knew_it() {
+fn a_pci_width_that_no_link_has_is_unknown() {
     let chosen = |width: &str| {
         let mut root = SavedRoot::new();
         for name in ["mlx5_0", "mlx5_1"] {

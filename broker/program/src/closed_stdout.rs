@@ -1,4 +1,4 @@
-//! Tells whether standard output was closed when this program was started. The check runs before
+//! Whether standard output was closed when this program was started. The check runs before
 //! the Rust runtime starts, because the runtime opens `/dev/null` in place of a closed standard
 //! output.
 

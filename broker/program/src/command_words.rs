@@ -7,8 +7,8 @@ use std::path::Path;
 use topobroker::location::Location;
 
 /// The words of a command line, with `--` before the command that one of ours is to run, if it
-/// takes one and the user has not written it. An option of that command would else be taken for one
-/// of ours.
+/// takes one and the user has not written it. Without `--`, clap would parse the options of that
+/// command as those of topobroker.
 pub(super) fn marked(mut words: Vec<OsString>, program: &Command) -> Vec<OsString> {
     let (names, names_end) = commands(&words, program);
     let own = names.last().copied().unwrap_or(program);

@@ -37,7 +37,7 @@ pub(super) struct SiteNics {
     /// Only these NICs, as UCX and NCCL write them: =mlx5_0:1,mlx5_1 or mlx5_* or ^mlx5_2
     #[arg(long, value_name = "NICS", env = "TOPOBROKER_NIC")]
     nic: Option<String>,
-    /// None of these NICs, such as mlx5_an*
+    /// Without these NICs, such as mlx5_an*
     #[arg(long, value_name = "NICS", env = "TOPOBROKER_NO_NIC")]
     no_nic: Option<String>,
 }

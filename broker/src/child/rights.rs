@@ -47,7 +47,7 @@ impl Rights {
             let _ = setrlimit(resource, Rlimit { current: Some(limit), maximum: Some(limit) });
         }
         if rustix::process::geteuid().is_root() {
-            become_nobody();
+            drop_user();
         }
         // After that of the user, which clears it.
         let _ = set_parent_process_death_signal(Some(Signal::KILL));
@@ -91,7 +91,7 @@ fn close_range(first: u32, last: u32) {
 }
 
 /// Takes the user and group `nobody`, and no others.
-fn become_nobody() {
+fn drop_user() {
     let (group, user) = (Gid::from_raw(NOBODY), Uid::from_raw(NOBODY));
     let _ = rustix::thread::set_thread_groups(&[]);
     let _ = rustix::thread::set_thread_res_gid(group, group, group);

@@ -53,7 +53,7 @@ pub fn declare(base: &Adopted, graph: &Links<'_>) -> Result<PathBuf, DeclareErro
         scope: Scope::Machine,
         source: Source::Loaded,
         size: header::segment_len(archive.len()) as u64,
-        ..header_of(Publisher::NOBODY)?
+        ..header_of(Publisher::NONE)?
     };
     let mut segment = framed(&header, &archive)?;
     // What readers would refuse would stand in their way until it is forgotten.

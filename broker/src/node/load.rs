@@ -122,7 +122,7 @@ enum Shared {
     Published(Keys),
     /// This process has adopted the segment of another one.
     Adopted(&'static Adopted),
-    /// Nobody else may have this one: there can be no election or no segment, or the environment
+    /// For this process alone: there can be no election or no segment, or the environment
     /// has hwloc load something other than this machine.
     Own(Box<Description>, Source),
 }

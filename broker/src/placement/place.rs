@@ -53,8 +53,8 @@ pub fn place<'a>(
     on_one(topology, policy, ranks)
 }
 
-/// Ranks that are bound to the PUs near the GPU that they are mapped to, or else to those near the
-/// GPU that is dealt to them for what they are mapped to.
+/// Ranks that are bound to the PUs near the GPU that they are mapped to, or otherwise to those near
+/// the GPU that is dealt to them for what they are mapped to.
 fn at_gpus<'a>(
     topology: Topology<'a>,
     policy: &Policy,

@@ -21,7 +21,7 @@ pub(crate) fn header_of(who: Publisher) -> Result<Header, PublishError> {
         generation: 0,
         // The boot is only checked together with the publisher, so without one it may be missing.
         boot_id: match who {
-            Publisher::NOBODY => publisher::boot_id().unwrap_or_default(),
+            Publisher::NONE => publisher::boot_id().unwrap_or_default(),
             _ => publisher::boot_id()?,
         },
         publisher_pid: who.pid,

@@ -158,7 +158,7 @@ fn file(path: PathBuf) -> (Placed, FileKey) {
 
 fn new_header(options: &PublishOptions, size: u64) -> Result<Header, PublishError> {
     let who = match options.publisher {
-        _ if options.keep => Publisher::NOBODY,
+        _ if options.keep => Publisher::NONE,
         Some(other) => publisher::process(other)?,
         None => publisher::publisher()?,
     };

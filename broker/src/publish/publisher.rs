@@ -18,7 +18,7 @@ pub(crate) struct Publisher {
 
 impl Publisher {
     /// The publisher in the header of a segment that outlives its publisher.
-    pub(crate) const NOBODY: Self = Self { pid: 0, start: 0 };
+    pub(crate) const NONE: Self = Self { pid: 0, start: 0 };
 }
 
 pub(super) fn publisher() -> Result<Publisher, PublishError> {

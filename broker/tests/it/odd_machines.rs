@@ -59,7 +59,7 @@ fn a_device_is_as_near_if_other_memory_has_the_same_pus() {
 }
 
 #[test]
-fn a_device_of_which_nobody_knows_where_it_is_hangs_on_a_numa_node_in_files_for_nccl() {
+fn a_device_whose_place_is_unknown_is_on_a_numa_node_in_files_for_nccl() {
     let Some(bytes) = case("nic-of-unknown-locality.xml") else { return };
     let opened = Archive::open(&bytes).unwrap();
     let topology = opened.topology();

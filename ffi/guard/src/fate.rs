@@ -40,7 +40,7 @@ pub(crate) enum Declined {
     Damaged {
         path: FilePath,
     },
-    /// Nobody has tried whether this library or program works with what is served.
+    /// It was not tried whether this library or program works with what is served.
     Caller {
         caller: String,
         tried: Vec<String>,
@@ -48,7 +48,7 @@ pub(crate) enum Declined {
     Environment,
     Cgroup,
     Binding,
-    /// Nobody has written slots for such loads.
+    /// There are no slots for such loads.
     Key(LoadKey),
     /// This process has that many topologies of the same load.
     InUse(u32),

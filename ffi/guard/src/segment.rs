@@ -29,7 +29,7 @@ pub(crate) struct Segment {
     length: usize,
     /// Where the hwloc library is mapped that has adopted it: structures differ between versions.
     hwloc: usize,
-    /// The topology that hwloc itself made of it. Nobody else gets it.
+    /// The topology that hwloc itself made of it. The program never gets it.
     pub(crate) master: Topology,
     /// Size in bytes of that structure.
     pub(crate) size: usize,
@@ -55,7 +55,7 @@ impl Segment {
 
     /// Gives back the pages that were written, if no topology is in it.
     pub(crate) fn rest(&self) {
-        // SAFETY: the range is mapped, from a file. Nobody has a pointer into it whose object
+        // SAFETY: the range is mapped, from a file. No code has a pointer into it whose object
         // differs from what is in the file.
         unsafe { libc::madvise(self.address, self.length, libc::MADV_DONTNEED) };
     }

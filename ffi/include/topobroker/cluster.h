@@ -12,7 +12,7 @@ extern "C" {
 
 /* ---- Clusters: many nodes in one segment, and what is above them. ---- */
 
-/// The cluster that this process has adopted. Nobody frees it.
+/// The cluster that this process has adopted. It is never freed.
 typedef struct tb_cluster tb_cluster;
 
 /// What a cluster has.

@@ -167,7 +167,7 @@ typedef struct tb_device_policy {
   /// Only these NICs, as UCX and NCCL write them: =mlx5_0:1,mlx5_1 or mlx5_* or ^mlx5_2. NULL:
   /// all.
   const char *nic;
-  /// None of these NICs. NULL: none is left out.
+  /// NICs to leave out. NULL: no NIC is left out.
   const char *no_nic;
 } tb_device_policy;
 

@@ -36,7 +36,7 @@ sys.stdin.read()
     answers = [worker.stdout.readline().split() for worker in workers if worker.stdout]
     for worker in workers:
         worker.communicate()
-    # Nobody has a page of the segment of its own.
+    # No process has a page of the segment of its own.
     assert answers == [["1", "0", "128"]] * 64
 
 

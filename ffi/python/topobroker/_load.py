@@ -188,7 +188,7 @@ def _release_at_exit(keys: Optional[dict[str, str]]) -> None:
     def release() -> None:
         if os.getpid() != owner or not os.path.exists(file):
             return
-        # Nobody waits for it, so it must not hold a pipe open that somebody reads to its end.
+        # It is not waited for, so it must not hold a pipe open that another process reads to its end.
         quiet = [(os.POSIX_SPAWN_OPEN, number, os.devnull, os.O_RDWR, 0) for number in range(3)]
         for program in _discoverers():
             try:

@@ -54,7 +54,7 @@ pub struct tb_device_policy<'a> {
     /// Only these NICs, as UCX and NCCL write them: =mlx5_0:1,mlx5_1 or mlx5_* or ^mlx5_2. NULL:
     /// all.
     pub nic: Text<'a>,
-    /// None of these NICs. NULL: none is left out.
+    /// NICs to leave out. NULL: no NIC is left out.
     pub no_nic: Text<'a>,
 }
 
@@ -90,7 +90,7 @@ pub extern "C" fn tb_job_add(
             .map(|(rank, set)| (*rank, bound(set, handles).cloned()));
         let launcher = match launcher {
             0 => Launcher::ThisProcess,
-            -1 => Launcher::Nobody,
+            -1 => Launcher::None,
             pid => match u32::try_from(pid) {
                 Ok(pid) => Launcher::Process(pid),
                 Err(_) => return Err(Failure::argument(format_args!("launcher {pid}"))),

@@ -31,7 +31,7 @@ fn right() -> Directory {
         missing_end,
         missing,
     };
-    // Vertices: leaf 0, leaf 1, spine 2, then ports: of no node, of node 0 twice, of nodes 1, 2 and 3.
+    // Vertices: leaf 0, leaf 1, spine 2, then ports: of no node, of node 0 twice, of nodes 1, 2, 3.
     let links: [&[(u64, u64, u64)]; 9] = [
         &[(2, 1, 1), (4, 2, 1), (7, 3, 1), (3, 4, 1)],
         &[(2, 1, 2), (5, 2, 1), (6, 3, 1), (8, 4, 1)],

@@ -162,7 +162,7 @@ fn certified_by(certificate: u32, archive: &[u8], is_trusted: bool) -> Result<Ch
 
 #[test]
 #[cfg_attr(miri, ignore = "thousands of segments, each read whole")]
-fn rules_that_a_trusted_publisher_has_checked_are_not_checked_again_and_by_nobody_else() {
+fn rules_that_a_trusted_publisher_has_checked_are_not_checked_again_and_others_check_them() {
     let mut archive = to_bytes(&machine()).unwrap();
     let (mut refused_only_whole, mut refused_always, mut trees) = (0, 0, 0);
     for place in 0..archive.len() {

@@ -34,7 +34,7 @@ impl<'a> Storage<'a> {
     /// A view through an overlay that it owns.
     pub(super) fn owned(whole: Topology<'a>, bytes: AlignedVec) -> Result<Self, OpenError> {
         let overlay = core::ptr::from_ref(overlay::access(&bytes)?);
-        // SAFETY: the overlay is in the heap memory of `bytes`. Nobody writes that memory, and it
+        // SAFETY: the overlay is in the heap memory of `bytes`. No code writes that memory, and it
         // stays where it is if `bytes` moves. It is freed with the last clone of the storage that
         // is made here. Only `topology` lets the reference out, and only for as long as it borrows
         // a clone.

@@ -29,6 +29,72 @@ fn the_header_compiles_as_c99_and_as_cpp17_without_a_warning() {
     }
 }
 
+/// What a program prints on a machine of two packages with four cores of two PUs each, under
+/// valgrind.
+fn printed_on_16_pus(program: &Path) -> String {
+    let mut run = topobroker();
+    run.args(["run", "-i", "Package:2 Core:4 PU:2", "--"]);
+    if has("valgrind") {
+        run.args(["valgrind", "--quiet", "--leak-check=full", "--error-exitcode=9"]);
+    }
+    succeed(run.arg(program))
+}
+
+#[test]
+fn handles_of_cpp_free_themselves_and_failures_are_exceptions() {
+    let folder = tempfile::tempdir().unwrap();
+    for standard in ["-std=c++11", "-std=c++20"] {
+        let flags = [standard, "-Wpedantic"];
+        let program =
+            compile(folder.path(), "c++", "raii.cpp", "raii", &["topobroker-reader"], &flags);
+        assert_eq!(printed_on_16_pus(&program), "0 failures\n", "{standard}");
+    }
+}
+
+#[test]
+fn a_program_in_fortran_asks_by_the_module() {
+    if !has("gfortran") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("module");
+    let library = prefix().join("lib");
+    let mut compiler = Command::new("gfortran");
+    compiler.current_dir(&folder).args(["-std=f2008", "-Wall", "-Wextra", "-Werror", "-o"]);
+    compiler.arg(&program).arg(prefix().join("include/topobroker.f90"));
+    compiler
+        .arg(checkout().join("tests/c/module.f90"))
+        .arg(library.join("libtopobroker-reader.so"));
+    succeed(compiler.arg(format!("-Wl,-rpath,{}", library.display())));
+    let expected = "the node has no GPU\n1 NUMA node, 8 cores, 8 PUs\n";
+    assert_eq!(printed_on_16_pus(&program), expected);
+}
+
+#[test]
+fn the_module_of_fortran_has_names_and_numbers_of_the_headers() {
+    let module = std::fs::read_to_string(checkout().join("ffi/include/topobroker.f90")).unwrap();
+    let code = module.lines().filter(|line| !line.trim_start().starts_with('!'));
+    let code: String = code.map(|line| line.trim_end_matches('&').to_owned() + "\n").collect();
+    let headers = ["status", "sets", "core", "jobs", "devices"].map(|name| {
+        let file = checkout().join(format!("ffi/include/topobroker/{name}.h"));
+        std::fs::read_to_string(file).unwrap()
+    });
+    let headers = headers.concat();
+    let numbers: Vec<&str> = code.split([',', '\n', ':']).map(str::trim).collect();
+    let numbers = numbers.iter().filter(|it| it.starts_with("TB_") && it.contains(" = "));
+    let wrong: Vec<_> =
+        numbers.clone().filter(|it| !headers.contains(&format!("  {it},"))).collect();
+    assert!(numbers.count() > 10 && wrong.is_empty(), "{wrong:?}");
+    let functions = declared(&|_| true);
+    let bound = code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let unknown = |name: &str| {
+        name.starts_with("tb_")
+            && name != "tb_error_detail_c"
+            && !functions.iter().any(|it| it == name)
+    };
+    assert_eq!(bound.filter(|name| unknown(name)).collect::<Vec<_>>(), [""; 0]);
+}
+
 /// Builds the program that calls every function of the header with right and wrong arguments, and
 /// compares the answers with hwloc's.
 fn interface(folder: &Path, flags: &[&str]) -> std::path::PathBuf {

@@ -84,14 +84,14 @@ fn a_process_that_writes_a_segment_keeps_its_addresses_free() {
 }
 
 #[test]
-fn a_segment_that_nobody_uses_gives_its_addresses_to_another_one() {
+fn an_unused_segment_gives_its_addresses_to_another_one() {
     let Given { program, segment, .. } = &given();
     succeed(Command::new(program).arg("replace").arg(segment).arg(ADDRESS));
     succeed(guarded(program).arg("replace").arg(segment).arg(ADDRESS));
 }
 
 #[test]
-fn libpmix_and_nobody_else_shares_the_copy_of_what_it_has_adopted_until_it_modifies_it() {
+fn libpmix_alone_shares_the_copy_of_what_it_has_adopted_until_it_modifies_it() {
     let given = given();
     let folder = given.program.parent().unwrap();
     for (name, shares) in [("libpmix-like.so", true), ("libother.so", false)] {

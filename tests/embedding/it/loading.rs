@@ -24,7 +24,7 @@ fn words(line: &str) -> Vec<&str> {
 }
 
 #[test]
-fn processes_that_load_at_once_with_nobody_publishing_share_one_discovery() {
+fn processes_that_load_at_once_without_a_publisher_share_one_discovery() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());
@@ -58,7 +58,7 @@ fn first_line(child: &mut std::process::Child) -> String {
 }
 
 #[test]
-fn a_winner_that_is_killed_blocks_nobody_and_its_segment_goes() {
+fn a_winner_that_is_killed_blocks_no_process_and_its_segment_goes() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());
@@ -77,7 +77,7 @@ fn a_winner_that_is_killed_blocks_nobody_and_its_segment_goes() {
 }
 
 #[test]
-fn a_forked_child_that_outlives_the_election_blocks_nobody() {
+fn a_forked_child_that_outlives_the_election_blocks_no_process() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let program = loader(folder.path());

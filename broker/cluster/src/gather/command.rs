@@ -48,7 +48,7 @@ pub fn run_on(
         tries: commands.retries,
         questions: 0,
         claim: None,
-        tells_all: false,
+        reports_all: false,
         is_first: false,
     };
     let mut queue: VecDeque<Job> = hosts.iter().map(job).collect();
@@ -87,7 +87,7 @@ struct Job {
     /// The class of which it is to send its whole topology.
     claim: Option<u128>,
     /// Whether it is to send its whole topology, because no more classes can be known.
-    tells_all: bool,
+    reports_all: bool,
     /// Whether it is asked before all others, so that they know its class.
     is_first: bool,
 }
@@ -133,8 +133,8 @@ impl Work {
     }
 
     fn ask(&self, mut job: Job, commands: &Commands, interrupted: &AtomicBool) {
-        let tells_all = job.is_first || job.tells_all || job.claim.is_some();
-        let known = self.state.lock().gathering.known().to_bytes(!tells_all);
+        let reports_all = job.is_first || job.reports_all || job.claim.is_some();
+        let known = self.state.lock().gathering.known().to_bytes(!reports_all);
         let answer = run_of(&job.host, commands, known, interrupted);
         let name = node_of_host(&job.host).to_owned();
         // Without the lock, because XML takes long to read.
@@ -159,7 +159,7 @@ impl Work {
                 if known.has(class) {
                     state.queue.push_back(job);
                 } else if !known.has_room() {
-                    job.tells_all = true;
+                    job.reports_all = true;
                     state.queue.push_front(job);
                 } else if state.claimed.insert(class) {
                     job.claim = Some(class);

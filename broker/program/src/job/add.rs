@@ -110,7 +110,7 @@ impl Add {
                 (chosen.view(base.topology())?, chosen.order)
             }
         };
-        let launcher = self.launcher.map_or(Launcher::Nobody, Launcher::Process);
+        let launcher = self.launcher.map_or(Launcher::None, Launcher::Process);
         let (ranks, mapped_gpus) = match pe_list {
             Some(list) => (self.numbered(list.ranks(&order, self.count())?)?, Vec::new()),
             None => self.ranks(&view, &order)?,

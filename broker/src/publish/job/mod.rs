@@ -62,7 +62,7 @@ pub enum Launcher {
     /// The process with this pid: [`self::sweep`] removes the job once the process is gone.
     Process(u32),
     /// No process: the job stays until it is removed.
-    Nobody,
+    None,
 }
 
 /// An added job. Dropping this removes the job if it ends with this process.
@@ -157,7 +157,7 @@ pub fn add(
     let launcher = match options.launcher {
         Launcher::ThisProcess => publisher::publisher()?,
         Launcher::Process(pid) => publisher::process(pid)?,
-        Launcher::Nobody => Publisher::NOBODY,
+        Launcher::None => Publisher::NONE,
     };
     let header = Header {
         kind: Kind::Job,
