@@ -130,7 +130,7 @@ pub extern "C" fn tb_strerror(status: i32) -> *const c_char {
     words.as_ptr().cast()
 }
 
-/// Version of the library: 0x000100 is 0.1.0.
+/// Version of the library: 0x010000 is 1.0.0.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_version() -> u32 {
     let part = |text: &str| text.parse().unwrap_or(0_u32);

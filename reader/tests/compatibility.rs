@@ -6,7 +6,9 @@
 use std::path::Path;
 use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::{HEADER_LEN, Header, VERSION_MAJOR, segment_len};
+use topobroker_layout::links::{self, LinkClass};
 use topobroker_layout::{HeaderError, OpenError, job, open};
+use topobroker_reader::cluster::Cluster;
 use topobroker_reader::{Archive, ObjectType};
 
 /// Reads a segment from `fixtures/`.
@@ -55,6 +57,28 @@ fn a_job_of_format_1_0_is_read_over_its_topology() {
     assert_eq!((job.name(), job.rank_count(), job.base), ("kept", 3, header.segment_id));
     job::validate(job, archive).unwrap();
     assert_eq!(job.pus_of(1).unwrap().bounds(), (6, 7));
+}
+
+#[test]
+fn declared_links_of_format_1_0_are_read_over_their_topology() {
+    let (base, segment) = (kept("topology-1.0"), kept("links-1.0"));
+    let (header, archive) = open(&base).unwrap();
+    let (_, declared) = links::open(&segment).unwrap();
+    links::validate(declared, archive).unwrap();
+    assert_eq!(declared.base, header.segment_id);
+    let read: Vec<_> = declared.links().map(|it| (it.class, it.links, it.forward)).collect();
+    assert_eq!(read, [(LinkClass::Smp, Some(3), Some(40_000))]);
+}
+
+#[test]
+fn a_cluster_of_format_1_0_is_read() {
+    let file = kept("cluster-1.0");
+    let cluster = Cluster::open(&file).unwrap();
+    assert_eq!((cluster.node_count(), cluster.class_count()), (4, 2));
+    let last = cluster.node_by_name("n3").unwrap();
+    assert_eq!(last.group().unwrap().name(), "rack1");
+    let opened = last.open().unwrap();
+    assert_eq!(opened.archive().topology().objects_with_type(ObjectType::Core).count(), 4);
 }
 
 #[test]

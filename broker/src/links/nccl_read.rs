@@ -238,7 +238,7 @@ impl Reading {
                 let count = count.filter(|it| *it > 0);
                 let count = count.ok_or_else(|| wrong("a count from 1 to 65535"))?;
                 if target.is_none() != (name == "c2c") {
-                    return Err(wrong("a target for an nvlink or xgmi, and no target for a c2c"));
+                    return Err(wrong("a target of an nvlink or xgmi, and no target of a c2c"));
                 }
                 let bandwidth = attributes.get("bw").map(|it| it.parse()).transpose();
                 let bandwidth = bandwidth.ok().filter(|it| *it != Some(0));

@@ -78,7 +78,7 @@ typedef enum tb_status {
 /// life of the process.
 const char *tb_strerror(int32_t status);
 
-/// Version of the library: 0x000100 is 0.1.0.
+/// Version of the library: 0x010000 is 1.0.0.
 uint32_t tb_version(void);
 
 /* ---- The frame of every call into the library. ---- */

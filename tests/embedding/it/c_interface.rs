@@ -190,7 +190,7 @@ fn cmake_finds_the_libraries() {
     let configure = |components: &str| {
         let mut lists = format!(
             "cmake_minimum_required(VERSION 3.16)\nproject(rank C)\n\
-             find_package(topobroker 0.1 REQUIRED COMPONENTS {components})\n"
+             find_package(topobroker 1.0 REQUIRED COMPONENTS {components})\n"
         );
         for target in ["reader", "reader_static", "topobroker", "topobroker_static"] {
             lists += &format!(

@@ -44,7 +44,7 @@ fn the_libraries_export_versioned_tb_names_and_nothing_else() {
         let exported = listed("nm", &["-D", "--defined-only"], library);
         let mut exported: Vec<&str> =
             exported.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
-        let node = if library == READER { "TOPOBROKER_READER_0.1" } else { "TOPOBROKER_0.1" };
+        let node = if library == READER { "TOPOBROKER_READER_1" } else { "TOPOBROKER_1" };
         exported.retain(|name| *name != node);
         assert!(
             exported
