@@ -40,7 +40,7 @@ fn the_libraries_export_versioned_tb_names_and_nothing_else() {
     let (all, launcher) = (declared(&|_| true), declared(&|part| part == "launcher.h"));
     let reader: BTreeSet<String> = all.difference(&launcher).cloned().collect();
     for (library, declared) in [(READER, reader), (BROKER, all)] {
-        assert!(listed("readelf", &["-d"], library).contains(&format!("soname: [{library}.0]")));
+        assert!(listed("readelf", &["-d"], library).contains(&format!("soname: [{library}.1]")));
         let exported = listed("nm", &["-D", "--defined-only"], library);
         let mut exported: Vec<&str> =
             exported.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
