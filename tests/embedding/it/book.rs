@@ -92,6 +92,11 @@ fn commands_of_the_page_for_authors_of_libraries_print_what_it_says() {
 }
 
 #[test]
+fn commands_of_the_page_for_authors_of_launchers_print_what_it_says() {
+    run_page("launchers.md");
+}
+
+#[test]
 fn commands_of_the_page_about_devices_run() {
     run_page("devices.md");
 }
