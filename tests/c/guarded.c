@@ -43,20 +43,31 @@ static void check(bool holds, const char *what, int line)
 
 static const char *synthetic = "Package:4 NUMANode:1 L3Cache:2 Core:4 PU:2";
 
+/* A matrix of latencies. hwloc before 2.5 gives it no name. */
+static int add_matrix(hwloc_topology_t topology, const char *name, unsigned count, hwloc_obj_t *objs, hwloc_uint64_t *values)
+{
+    unsigned long kind = HWLOC_DISTANCES_KIND_FROM_USER | HWLOC_DISTANCES_KIND_MEANS_LATENCY;
+#if HWLOC_API_VERSION >= 0x00020500
+    hwloc_distances_add_handle_t handle = hwloc_distances_add_create(topology, name, kind, 0);
+    if (handle == NULL || hwloc_distances_add_values(topology, handle, count, objs, values, 0) != 0)
+        return -1;
+    return hwloc_distances_add_commit(topology, handle, 0);
+#else
+    (void)name;
+    return hwloc_distances_add(topology, count, objs, values, kind, 0);
+#endif
+}
+
 static void add_distances(hwloc_topology_t topology)
 {
     hwloc_obj_t nodes[4];
     hwloc_uint64_t values[16];
-    hwloc_distances_add_handle_t handle;
 
     for (int i = 0; i < 4; i++)
         nodes[i] = hwloc_get_obj_by_type(topology, HWLOC_OBJ_NUMANODE, i);
     for (int i = 0; i < 16; i++)
         values[i] = i % 5 == 0 ? 10 : 20;
-    handle = hwloc_distances_add_create(topology, "given", HWLOC_DISTANCES_KIND_FROM_USER | HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0);
-    CHECK(handle != NULL);
-    CHECK(hwloc_distances_add_values(topology, handle, 4, nodes, values, 0) == 0);
-    CHECK(hwloc_distances_add_commit(topology, handle, 0) == 0);
+    CHECK(add_matrix(topology, "given", 4, nodes, values) == 0);
 }
 
 static void write_segment(const char *file, const char *address)
@@ -159,7 +170,6 @@ static int modify(hwloc_topology_t topology, int way)
     hwloc_bitmap_t some = hwloc_bitmap_alloc();
     hwloc_uint64_t values[4] = { 10, 20, 20, 10 }, value = 0;
     struct hwloc_location location = { .type = HWLOC_LOCATION_TYPE_CPUSET };
-    hwloc_distances_add_handle_t handle;
     struct hwloc_distances_s *distances;
     hwloc_topology_diff_t diff;
     hwloc_topology_t other;
@@ -192,9 +202,7 @@ static int modify(hwloc_topology_t topology, int way)
         }
         break;
     case 5:
-        handle = hwloc_distances_add_create(topology, "mine", HWLOC_DISTANCES_KIND_FROM_USER | HWLOC_DISTANCES_KIND_MEANS_LATENCY, 0);
-        if (handle != NULL && hwloc_distances_add_values(topology, handle, 2, cores, values, 0) == 0)
-            result = hwloc_distances_add_commit(topology, handle, 0);
+        result = add_matrix(topology, "mine", 2, cores, values);
         break;
     case 6:
         result = hwloc_distances_remove(topology);
@@ -379,24 +387,35 @@ static hwloc_topology_t load(unsigned long flags, enum hwloc_type_filter_e io)
     return topology;
 }
 
+/* Bytes of heap in use. glibc has mallinfo2 since 2.33. */
+static size_t heap(void)
+{
+#if __GLIBC_PREREQ(2, 33)
+    struct mallinfo2 now = mallinfo2();
+#else
+    struct mallinfo now = mallinfo();
+#endif
+    return (size_t)now.uordblks + (size_t)now.hblkhd;
+}
+
 static void load_often(unsigned long flags, enum hwloc_type_filter_e io, int count)
 {
     hwloc_topology_t topologies[16] = { NULL }, first;
 
     /* What hwloc keeps once, however many topologies there are. */
     CHECK(hwloc_topology_init(&first) == 0);
-    struct mallinfo2 before = mallinfo2();
+    size_t before = heap();
     CHECK(count > 0 && count <= 16);
     for (int i = 0; i < count; i++)
         topologies[i] = load(flags, io);
-    struct mallinfo2 after = mallinfo2();
+    size_t after = heap();
     hwloc_bitmap_t bound = hwloc_bitmap_alloc();
     for (int i = 0; i < count; i++) {
         CHECK(hwloc_topology_is_thissystem(topologies[i]));
         CHECK(hwloc_get_cpubind(topologies[i], bound, 0) == 0);
         CHECK(hwloc_set_cpubind(topologies[i], bound, 0) == 0);
     }
-    fprintf(stderr, "%zu bytes of heap each\n", (after.uordblks + after.hblkhd - before.uordblks - before.hblkhd) / count);
+    fprintf(stderr, "%zu bytes of heap each\n", (after - before) / count);
     puts(xml(topologies[0]));
     for (int i = 0; i < count; i++)
         hwloc_topology_destroy(topologies[i]);

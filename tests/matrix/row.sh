@@ -126,6 +126,24 @@ if command -v slurmctld >/dev/null && command -v munged >/dev/null; then
     [ -z "$cgroups" ] || { sleep 1; find /sys/fs/cgroup/*/slurm_n[1-4] -depth -type d -exec rmdir {} + 2>/dev/null; }
 fi
 
+# What a program may do with an adopted topology, the functions of hwloc that modify among it: as with hwloc's own
+# copies. The guard has code for two processors.
+guard="$prefix/lib/topobroker/libtopobroker-guard.so"
+case "$(uname -m)" in
+x86_64 | aarch64)
+    cc -o "$work/guarded" "$checkout/tests/c/guarded.c" -lhwloc -lpthread
+    "$work/guarded" write "$work/segment" 0x556000000000 >/dev/null
+    right=""
+    for way in share modify threads forks info; do
+        ! LD_PRELOAD="$guard" timeout 120 "$work/guarded" "$way" "$work/segment" >/dev/null 2>&1 || right="$right $way"
+    done
+    for way in apart by-hand kinds again; do
+        ! topobroker run --guard --guard-caller guarded -- "$work/guarded" "$way" >/dev/null 2>&1 || right="$right $way"
+    done
+    check "guard: adopted and loaded topologies" "$right" " share modify threads forks info apart by-hand kinds again"
+    ;;
+esac
+
 # MPIs: ranks that adopt, then unmodified ranks with and without the guard.
 large="$topologies/$(cd "$topologies" && ls -S *.xml | head -40 | xargs grep -c 'type="PU"' | awk -F: '$2 > 255 && $2 < 2000 {print $2 ":" $1}' | sort -n | tail -1 | cut -d: -f2)"
 for mpi in openmpi mpich; do
