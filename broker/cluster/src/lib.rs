@@ -1,4 +1,15 @@
 //! Clusters: many nodes in one segment. Nodes that are alike are stored once.
+//!
+//! ```no_run
+//! use topobroker_cluster::{ClusterBuilder, GroupId, PreparedNode};
+//! let mut cluster = ClusterBuilder::new();
+//! for node in ["node1", "node2"] {
+//!     let xml = std::fs::read(format!("{node}.xml"))?;
+//!     cluster.add(GroupId::CLUSTER, PreparedNode::of_xml(xml, Some(node), node)?)?;
+//! }
+//! std::fs::write("cluster.topo", cluster.finish()?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![deny(unsafe_code)]
 
 mod builder;

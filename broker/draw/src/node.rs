@@ -7,6 +7,7 @@ use crate::palette::COLOURS;
 use crate::picture::{BoxKind, Picture, Units};
 use crate::shape::NestedBox;
 use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::devices::{NetworkId, NicChoice};
 use topobroker_reader::text::{attributes, has_pci_domains, memory_size, pci_class_name, rate};
@@ -95,6 +96,10 @@ struct Drawing<'d> {
 
 /// Ranks that the legend names one by one.
 const MOST_RANKS: usize = 32;
+
+/// Ranks that a PU or core names one by one: the picture stays in proportion to ranks and PUs, also if
+/// each rank may run on all PUs.
+const MOST_RANKS_OF_A_BOX: usize = 8;
 
 impl Drawing<'_> {
     fn shape(&self, object: Object<'_>) -> NestedBox {
@@ -231,14 +236,24 @@ impl Drawing<'_> {
     fn mark_ranks(&self, object: Object<'_>, shape: &mut NestedBox) {
         let has_it = |rank: &DrawnRank| rank.pus.as_ref().is_some_and(|pus| object.intersects(pus));
         let ranks = self.options.ranks.iter().enumerate().filter(|(_, rank)| has_it(rank));
-        let ranks: Vec<(usize, &DrawnRank)> = ranks.collect();
-        let Some((first, _)) = ranks.first() else { return };
-        shape.look.colour = Some(*first);
-        ranks.iter().for_each(|(_, rank)| shape.look.label += &format!(", {}", self.name(rank)));
-        let names: Vec<String> = ranks.iter().map(|(_, rank)| self.short_name(rank)).collect();
-        let names = names.join(" ");
-        shape.likeness += &names;
-        shape.look.text.push(format!("rank {names}"));
+        let numbers: Vec<usize> = ranks.map(|(number, _)| number).collect();
+        shape.look.colour = numbers.first().copied();
+        let named = numbers.iter().filter_map(|number| self.options.ranks.get(*number));
+        let named: Vec<&DrawnRank> = named.take(MOST_RANKS_OF_A_BOX).collect();
+        let mut short: Vec<String> = named.iter().map(|rank| self.short_name(rank)).collect();
+        named.iter().for_each(|rank| shape.look.label += &format!(", {}", self.name(rank)));
+        let others = numbers.len() - named.len();
+        if others > 0 {
+            shape.look.label += &format!(", and {others} more ranks");
+            short.push(format!("+{others}"));
+        }
+        if !named.is_empty() {
+            // Boxes are alike if they have the same ranks, also those that are not named.
+            let mut all = DefaultHasher::new();
+            numbers.hash(&mut all);
+            shape.likeness += &format!("{}", all.finish());
+            shape.look.text.push(format!("rank {}", short.join(" ")));
+        }
     }
 
     /// `rank 3`, and of which job if there are several.

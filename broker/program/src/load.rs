@@ -8,9 +8,9 @@ use topobroker::node::{keys_for, release};
 
 /// Print the keys of this node's topology, and discover it first if it is not published
 ///
-/// Many processes that ask at once discover it once. After the process that it was discovered for
-/// has ended, later ones may still use it; the next publication of this user or `unpublish --stale`
-/// removes it
+/// Many processes that ask at once discover it once, and later ones use it for ten seconds, or as
+/// long as the process that it was discovered for runs. Then the next publication of this user, or
+/// `unpublish --stale`, removes it
 #[derive(Debug, Args)]
 pub(super) struct Load {
     /// The process that the topology is for; by default the one that started this program

@@ -1,4 +1,12 @@
 //! What is wrong with a node or with the binding of a job, and what to do about it.
+//!
+//! ```no_run
+//! let topology = topobroker_reader::adopt()?.topology();
+//! for finding in topobroker::findings::ports(topology) {
+//!     eprintln!("{finding}"); // no-active-port: ...
+//! }
+//! # Ok::<(), topobroker_reader::AdoptError>(())
+//! ```
 
 mod binding;
 mod devices;

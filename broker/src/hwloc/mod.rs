@@ -3,6 +3,16 @@
 //! It uses the raw bindings of hwlocality and not the safe crate, for two reasons. The safe crate
 //! neither takes nor gives a raw topology, but launchers hand over theirs. It also hides data that
 //! an archive must have (all memory attributes, group kinds).
+//!
+//! ```
+//! use topobroker::hwloc::{Input, LoadOptions, TypeFilter, capture, load};
+//! use topobroker_layout::object_type::ObjectType;
+//! let filters = vec![(ObjectType::Core, TypeFilter::None)];
+//! let options = LoadOptions { filters, ..LoadOptions::default() };
+//! let machine = load(&Input::Synthetic("Package:2 Core:4 PU:2".to_owned()), &options)?;
+//! assert_eq!(capture(&machine)?.objects.len(), 1 + 2 + 16 + 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bitmap;
 mod capture;

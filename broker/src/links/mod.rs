@@ -1,4 +1,11 @@
 //! Links of a node: in the formats of other programs, and declared to its processes.
+//!
+//! ```no_run
+//! let topology = topobroker_reader::adopt()?.topology();
+//! let links = topology.links(topobroker_reader::links::SwitchModel::One)?;
+//! print!("{}", topobroker::links::matrix(&links)); // as nvidia-smi topo -m
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod declare;
 mod declared;

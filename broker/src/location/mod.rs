@@ -1,5 +1,14 @@
 //! Locations: objects and sets as hwloc's programs take them, such as `core:2-3`,
 //! `package:1.core:all.pu:0`, `os=eth0`, `pci=0000:03:00.1`, `0x0000000f` or `all`.
+//!
+//! ```
+//! # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../reader/tests/documentation/example_machine.rs"));
+//! use topobroker::location::{Location, Reading};
+//! for core in Location::parse("core:0-1")?.objects(topology, Reading::default())? {
+//!     println!("{:?}", core.cpuset());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod error;
 mod level;

@@ -1,4 +1,15 @@
 //! NICs of ranks: which a site and a user allow, and how other libraries choose them.
+//!
+//! ```no_run
+//! use topobroker::nics::NicFilter;
+//! use topobroker_reader::devices::NicChoice;
+//! let topology = topobroker_reader::adopt()?.topology();
+//! let filter = NicFilter::new(Some("infiniband"), None, Some("mlx5_an*"))?;
+//! for network in filter.networks(topology, NicChoice::Active) {
+//!     println!("{}", network.id);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod filter;
 mod mpich;

@@ -1,5 +1,11 @@
 //! Publishing on a node: loading the topology of a process, the daemon, keys for PMIx servers, and
 //! the list of published segments.
+//!
+//! ```
+//! let topology = topobroker::node::load()?.topology(); // published, otherwise discovered once
+//! println!("{} objects", topology.object_count());
+//! # Ok::<(), topobroker::node::LoadError>(())
+//! ```
 
 pub mod daemon;
 mod election;

@@ -1,5 +1,13 @@
 //! Places the ranks of a job as PRRTE or `mpirun` of Open MPI 4 maps, binds and numbers them, and
 //! reports bindings as launchers do.
+//!
+//! ```
+//! # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/../reader/tests/documentation/example_machine.rs"));
+//! use topobroker::placement::{Policy, place};
+//! let ranks = place(topology, &Policy::parse("core", None)?, Some(2), &[])?;
+//! assert_eq!(ranks.len(), 2);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod counts;
 mod devices;

@@ -1,5 +1,16 @@
 //! Publishing: segments that every process of the node can adopt, jobs over them, and files for
 //! programs that know only hwloc or PMIx.
+//!
+//! ```no_run
+//! use topobroker::hwloc::{Input, LoadOptions, capture, load};
+//! use topobroker::publish::{PublishOptions, publish};
+//! let machine = capture(&load(&Input::Machine, &LoadOptions::default())?)?;
+//! let published = publish(&machine, &PublishOptions::default())?;
+//! let mut rank = std::process::Command::new("./app");
+//! rank.envs(published.to_env()).status()?; // `./app` adopts it
+//! published.unpublish()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod address;
 #[allow(unsafe_code, reason = "registers a function with the C library")]

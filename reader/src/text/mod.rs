@@ -1,4 +1,10 @@
 //! Attributes and classes of objects, and whole topologies, as text as hwloc writes it.
+//!
+//! ```no_run
+//! let topology = topobroker_reader::adopt()?.topology();
+//! std::fs::write("node.xml", topobroker_reader::text::xml::export(topology))?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod attributes;
 mod pci_class;

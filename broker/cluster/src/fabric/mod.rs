@@ -1,4 +1,9 @@
 //! Fabrics: the switches and links of a network, out of what InfiniBand's tools print.
+//!
+//! ```no_run
+//! let fabric = topobroker_cluster::fabric::read_fabric(&["ibnetdiscover.txt"])?;
+//! # Ok::<(), topobroker_cluster::fabric::FabricError>(())
+//! ```
 
 mod error;
 mod graph;

@@ -1,4 +1,10 @@
 //! Clusters as files of other programs: Slurm, Flux, launchers, Kubernetes, Graphviz, Scotch.
+//!
+//! ```no_run
+//! let cluster = topobroker_reader::cluster::adopt_cluster()?; // TOPOBROKER_CLUSTER
+//! std::fs::write("hosts", topobroker_cluster::formats::hostfile(cluster)?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod dot;
 mod flux;

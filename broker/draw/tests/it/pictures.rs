@@ -288,6 +288,24 @@ fn a_page_of_2048_pus_is_small_also_with_a_rank_on_each_core() {
 }
 
 #[test]
+fn a_pu_of_many_ranks_names_the_first_and_counts_the_others() {
+    let bytes = to_bytes(&synthetic("PU:2")).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    let topology = archive.topology();
+    let rank = |pus: Option<Set>, rank| DrawnRank { job: "j".to_owned(), rank, pus };
+    let mut ranks: Vec<DrawnRank> =
+        (0..100).map(|number| rank(topology.root().cpuset(), number)).collect();
+    ranks.push(rank(topology.pu_by_os_index(1).unwrap().cpuset(), 100));
+    let options = NodeOptions { ranks, ..NodeOptions::default() };
+    let text = svg(&node(topology, &options, Units::PIXELS));
+    // The second PU has one rank more, so the two are not drawn as one.
+    for named in ["rank 0 1 2 3 4 5 6 7 +92", "rank 0 1 2 3 4 5 6 7 +93"] {
+        assert!(text.contains(named), "{text}");
+    }
+    assert!(!text.contains("rank 50"), "{text}");
+}
+
+#[test]
 fn what_a_view_hides_is_grey_and_ranks_have_the_colours_of_the_legend() {
     let bytes = to_bytes(&synthetic("Package:2 Core:2 PU:2")).unwrap();
     let archive = Archive::open(&bytes).unwrap();
