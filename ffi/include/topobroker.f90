@@ -11,7 +11,11 @@ module topobroker
     use, intrinsic :: iso_c_binding
     implicit none
 
-    integer(c_int), parameter :: TB_OK = 0
+    ! tb_status: those that programs distinguish
+    integer(c_int), parameter :: TB_OK = 0, TB_ERR_ARGUMENT = -1, TB_ERR_NOT_FOUND = -2, &
+        TB_ERR_KEYS = -5, TB_ERR_SEGMENT = -8, TB_ERR_DIFFERENT = -10
+    ! TB_OBJ_NONE, which is UINT32_MAX in C
+    integer(c_int32_t), parameter :: TB_OBJ_NONE = -1
     ! tb_type
     integer(c_int), parameter :: TB_MACHINE = 0, TB_PACKAGE = 1, TB_CORE = 2, TB_PU = 3, &
         TB_L2CACHE = 5, TB_L3CACHE = 6, TB_GROUP = 12, TB_NUMANODE = 13

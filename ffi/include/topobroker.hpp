@@ -13,15 +13,19 @@
  * - topobroker::fill: a struct that is followed by its size;
  * - topobroker::text: a text, by buffer, size and length;
  * - topobroker::list: an array, by array, capacity and count;
- * - topobroker::check: nothing, or several values. */
+ * - topobroker::structs: an array of structs, by array, size of one, capacity and count;
+ * - topobroker::check: nothing, several values, or a set. */
 #ifndef TOPOBROKER_HPP
 #define TOPOBROKER_HPP
 
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <ostream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,10 +36,16 @@ namespace topobroker {
 /* A call that failed; what() is its tb_error_detail(). */
 class error : public std::runtime_error {
 public:
-    explicit error(tb_status status) : std::runtime_error(tb_error_detail()), status_(status) {}
+    explicit error(tb_status status) : std::runtime_error(message(status)), status_(status) {}
     tb_status status() const noexcept { return status_; }
 
 private:
+    /* TB_ERR_BUSY leaves the detail of an earlier failure. */
+    static const char *message(tb_status status)
+    {
+        return status == TB_ERR_BUSY ? tb_strerror(status) : tb_error_detail();
+    }
+
     tb_status status_;
 };
 
@@ -85,9 +95,13 @@ struct last<P, Q, R...> : last<Q, R...> {};
 template <class... P, class... A>
 typename stored<typename last<P...>::type>::type get(tb_status (*function)(P...), A &&...arguments)
 {
-    typename last<P...>::type value{};
+    using value_type = typename last<P...>::type;
+    static_assert(!std::is_const<value_type>::value && !std::is_void<value_type>::value &&
+                      !std::is_same<value_type, void *>::value && !std::is_same<value_type, tb_set>::value,
+                  "the last argument of this function stores no value: use topobroker::check");
+    value_type value{};
     check(function(std::forward<A>(arguments)..., &value));
-    return typename stored<typename last<P...>::type>::type(value);
+    return typename stored<value_type>::type(value);
 }
 
 template <class T, class F, class... A>
@@ -102,11 +116,12 @@ template <class F, class... A>
 std::string text(F function, A &&...arguments)
 {
     std::size_t length = 0;
-    tb_status status = function(arguments..., nullptr, std::size_t(0), &length);
-    if (status != TB_ERR_TRUNCATED)
-        check(status);
-    std::string text(length + 1, '\0');
-    check(function(arguments..., &text[0], text.size(), &length));
+    std::string text(1, '\0');
+    tb_status status;
+    /* It may have grown between two calls. */
+    while ((status = function(arguments..., &text[0], text.size(), &length)) == TB_ERR_TRUNCATED)
+        text.resize(length + 1);
+    check(status);
     text.resize(length);
     return text;
 }
@@ -114,20 +129,36 @@ std::string text(F function, A &&...arguments)
 template <class T, class F, class... A>
 std::vector<T> list(F function, A &&...arguments)
 {
+    std::vector<T> values;
     std::size_t count = 0;
-    check(function(arguments..., nullptr, std::size_t(0), &count));
-    std::vector<T> values(count);
-    check(function(arguments..., values.data(), values.size(), &count));
-    values.resize(count < values.size() ? count : values.size());
+    do {
+        values.resize(count);
+        check(function(arguments..., values.data(), values.size(), &count));
+    } while (count > values.size());
+    values.resize(count);
     return values;
 }
 
-/* A set of OS indexes. It converts to the tb_set of C, and can be iterated unless it is infinite. */
+template <class T, class F, class... A>
+std::vector<T> structs(F function, A &&...arguments)
+{
+    std::vector<T> values;
+    std::size_t count = 0;
+    do {
+        values.resize(count);
+        check(function(arguments..., values.data(), sizeof(T), values.size(), &count));
+    } while (count > values.size());
+    values.resize(count);
+    return values;
+}
+
+/* A set of OS indexes. It converts to the tb_set of C, which lives as long as this set. Sets are
+ * ordered as by tb_set_compare. */
 class set {
 public:
     class iterator {
     public:
-        using iterator_category = std::forward_iterator_tag;
+        using iterator_category = std::input_iterator_tag;
         using value_type = std::uint32_t;
         using difference_type = std::ptrdiff_t;
         using pointer = const std::uint32_t *;
@@ -157,19 +188,29 @@ public:
 
     set() : set_(tb_set_new()) {}
     /* Of a list such as 0-3,8, or of a mask that begins with 0x. */
-    explicit set(const std::string &text) : set() { check(tb_set_parse(*this, text.c_str())); }
+    explicit set(const std::string &text) : set() { check(tb_set_parse(set_.get(), text.c_str())); }
     set(const set &other) : set_(tb_set_dup(other)) {}
-    set(set &&) = default;
+    /* `other` is empty afterwards. */
+    set(set &&other) noexcept : set() { set_.swap(other.set_); }
     set &operator=(set other) noexcept
     {
         set_.swap(other.set_);
         return *this;
     }
 
-    operator tb_set *() { return set_.get(); }
+    operator tb_set *() & { return set_.get(); }
     operator const tb_set *() const { return set_.get(); }
+    /* A set is no condition: ask tb_set_is_empty. */
+    explicit operator bool() & = delete;
+    explicit operator bool() const & = delete;
 
-    iterator begin() const { return iterator(*this, tb_set_first(*this)); }
+    /* std::length_error if the set is infinite. */
+    iterator begin() const
+    {
+        if (tb_set_weight(*this) < 0)
+            throw std::length_error("topobroker: an infinite set has no end");
+        return iterator(*this, tb_set_first(*this));
+    }
     iterator end() const { return iterator(*this, -1); }
 
     set &operator|=(const set &other) { return combine(TB_SET_OR, other); }
@@ -177,6 +218,13 @@ public:
     set &operator-=(const set &other) { return combine(TB_SET_ANDNOT, other); }
     friend bool operator==(const set &one, const set &other) { return tb_set_is_equal(one, other); }
     friend bool operator!=(const set &one, const set &other) { return !(one == other); }
+    friend bool operator==(const set &one, const tb_set *other) { return tb_set_is_equal(one, other); }
+    friend bool operator!=(const set &one, const tb_set *other) { return !(one == other); }
+    friend bool operator<(const set &one, const set &other) { return tb_set_compare(one, other) < 0; }
+    friend std::ostream &operator<<(std::ostream &out, const set &set)
+    {
+        return out << text(tb_set_text, set, std::int32_t(TB_SET_LIST));
+    }
 
 private:
     set &combine(tb_set_operation operation, const set &other)

@@ -15,7 +15,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use topobroker_reader::{
     Object,
-    devices::{Near, NetworkId, NicChoice, PathClass, RankDevice},
+    devices::{NearTo, NetworkId, NicChoice, PathClass, RankDevice},
 };
 
 /// What is between two devices, the least first. Counterpart: the words of nvidia-smi topo -m.
@@ -216,8 +216,8 @@ pub extern "C" fn tb_devices_assign(
         let devices: Vec<Object<'_>> =
             devices.map(|device| object(topology, *device)).collect::<Result<_, _>>()?;
         let sets = cpusets.get(rank_count, "cpusets")?.iter();
-        let ranks: Vec<Near<'_, '_>> = sets
-            .map(|set| Ok(Near::Pus(&set.given(handles, "a set of cpusets")?.0)))
+        let ranks: Vec<NearTo<'_, '_>> = sets
+            .map(|set| Ok(NearTo::Pus(&set.given(handles, "a set of cpusets")?.0)))
             .collect::<Result<_, Failure>>()?;
         let all = topology.assign(&devices, &ranks, per_rank);
         given.fill(all.into_iter().map(Object::id), capacity, count)

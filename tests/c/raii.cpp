@@ -2,8 +2,9 @@
 #include <topobroker.hpp>
 
 #include <cstdio>
-#include <iostream>
+#include <map>
 #include <numeric>
+#include <sstream>
 
 static int failures = 0;
 #define CHECK(condition)                                                                           \
@@ -36,8 +37,23 @@ int main()
     copy &= other;
     CHECK(copy == topobroker::set("8") && copy != other);
     topobroker::set moved = std::move(copy);
+    CHECK(copy == topobroker::set() && moved == topobroker::set("8"));
     copy = moved;
     CHECK(copy == moved && topobroker::set().begin() == topobroker::set().end());
+    const tb_set *raw = moved;
+    std::map<topobroker::set, int> by_set;
+    by_set[copy] = by_set[moved] = 1;
+    CHECK(moved == raw && cpus != raw && by_set.size() == 1);
+    std::ostringstream printed;
+    printed << topobroker::set("0-2,5");
+    CHECK(printed.str() == "0-2,5");
+    CHECK(get(tb_obj_covering, node, topobroker::set("0-7")) != core);
+    try {
+        topobroker::set infinite("12-");
+        infinite.begin();
+        CHECK(!"an infinite set must not be iterated");
+    } catch (const std::length_error &) {
+    }
 
     topobroker::handle<tb_topology> view = get(tb_view_new, node, cpus, std::uint64_t(0));
     CHECK(tb_objs_count_with_type(view.get(), TB_PU) == 2);
@@ -45,6 +61,11 @@ int main()
     CHECK(data.type == TB_CORE && data.logical_index == 3);
     auto children = topobroker::list<tb_obj>(tb_obj_children, node, core, TB_CHILDREN_NORMAL);
     CHECK(children.size() == 2);
+    CHECK(topobroker::list<tb_obj>(tb_obj_children, node, core, TB_CHILDREN_MISC).empty());
+    CHECK(topobroker::structs<tb_network>(tb_networks, node, false).empty());
+    tb_obj memory = get(tb_obj_with_type, node, TB_NUMANODE, std::size_t(0));
+    auto pages = topobroker::structs<tb_page_type>(tb_obj_page_types, node, memory);
+    CHECK(pages.size() == 1 && pages[0].size == 4096);
 
     try {
         get(tb_pu_by_os_index, node, 16u);
@@ -53,8 +74,7 @@ int main()
         CHECK(error.status() == TB_ERR_NOT_FOUND && error.what() == std::string(tb_error_detail()));
     }
     try {
-        topobroker::set wrong("7-");
-        topobroker::set text("seven");
+        topobroker::set("seven");
         CHECK(!"a text that is no set must be refused");
     } catch (const topobroker::error &error) {
         CHECK(error.status() == TB_ERR_TEXT);

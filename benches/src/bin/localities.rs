@@ -12,7 +12,7 @@ use topobroker_benches::nics::{with_devices, with_nics};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive, Locality, Object, ObjectType, OsDeviceKind, Set, Topology,
-    devices::{DeviceKinds, Near, NicChoice},
+    devices::{DeviceKinds, NearTo, NicChoice},
     jobs::Job,
 };
 use topobroker_samples::jobs::job_segment;
@@ -84,7 +84,7 @@ fn assignment() -> anyhow::Result<()> {
     let nics: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
     let pus = topology.objects_with_type(ObjectType::PU);
     let sets: Vec<Set> = pus.filter_map(Object::cpuset).collect();
-    let ranks: Vec<Near<'_, '_>> = sets.iter().map(Near::Pus).collect();
+    let ranks: Vec<NearTo<'_, '_>> = sets.iter().map(NearTo::Pus).collect();
     let time = best(|| {
         black_box(topology.assign(black_box(&nics), black_box(&ranks), 1));
     });
@@ -100,10 +100,10 @@ fn assignment() -> anyhow::Result<()> {
     let opened = Archive::open(&archive)?;
     let topology = opened.topology();
     let gpus: Vec<Object<'_>> = topology.gpus().collect();
-    let everywhere: Vec<Near<'_, '_>> = sets.iter().cycle().take(256).map(Near::Pus).collect();
+    let everywhere: Vec<NearTo<'_, '_>> = sets.iter().cycle().take(256).map(NearTo::Pus).collect();
     // All near one GPU: most of them have one that is far.
-    let together: Vec<Near<'_, '_>> =
-        sets.iter().take(1).cycle().take(256).map(Near::Pus).collect();
+    let together: Vec<NearTo<'_, '_>> =
+        sets.iter().take(1).cycle().take(256).map(NearTo::Pus).collect();
     for (where_they_are, ranks) in [("everywhere", everywhere), ("near one GPU", together)] {
         let gpu_time = best(|| {
             black_box(topology.assign(black_box(&gpus), black_box(&ranks), 1));

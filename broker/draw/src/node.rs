@@ -97,8 +97,8 @@ struct Drawing<'d> {
 /// Ranks that the legend names one by one.
 const MOST_RANKS: usize = 32;
 
-/// Ranks that a PU or core names one by one: the picture stays in proportion to ranks and PUs, also if
-/// each rank may run on all PUs.
+/// Ranks that a PU or core names one by one: the picture stays in proportion to ranks and PUs, also
+/// if each rank may run on all PUs.
 const MOST_RANKS_OF_A_BOX: usize = 8;
 
 impl Drawing<'_> {

@@ -40,7 +40,7 @@ pub(super) struct Input {
     pub(super) is_quiet: bool,
     /// Whether it is said that nothing is published: for who looks at a topology, not for scripts.
     #[arg(skip)]
-    pub(super) says_source: bool,
+    pub(super) notes_source: bool,
 }
 
 /// Formats of inputs, as hwloc's programs name them.
@@ -120,7 +120,7 @@ impl Input {
                         self.note(&format!("this is what you have published here: {file}"));
                         return Ok(Held::Adopted(adopted));
                     }
-                    if self.says_source {
+                    if self.notes_source {
                         self.note(
                             "nothing is published to this process: this is the machine as it is now; \
                              `topobroker publish` shares it with all processes",

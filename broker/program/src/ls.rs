@@ -133,7 +133,7 @@ fn synthetic_flags(text: &str) -> Result<u64, String> {
 impl Ls {
     pub(super) fn run(mut self) -> anyhow::Result<ExitCode> {
         let of = self.format()?;
-        self.subject.say_source_to_viewer(self.verbose > 0);
+        self.subject.note_source_for_viewer(self.verbose > 0);
         if let Of::Picture(format) = of {
             let is_about_text = self.only.is_some() || self.summary || self.distances;
             ensure!(

@@ -108,7 +108,7 @@ fn details(segment: &Published) -> String {
     let header = segment.header.as_ref().ok();
     line("address", header.map(|it| format!("{:#x}", it.address)).into_iter().collect());
     line("jobs", segment.jobs());
-    line("files", names(&segment.other_files()));
+    line("files", names(&segment.companion_files()));
     let named = |pid: &u32| {
         let name = kernel_text(format!("/proc/{pid}/comm")).unwrap_or_default();
         format!("{pid} {}", output::in_line(name.trim_end())).trim_end().to_owned()
@@ -139,7 +139,7 @@ fn json(found: &[Published]) -> anyhow::Result<String> {
             mappings: segment.mapped_by.len(),
             mapped_by: &segment.mapped_by,
             jobs: segment.jobs(),
-            other_files: names(&segment.other_files()),
+            companion_files: names(&segment.companion_files()),
             segment_id: header.map(topobroker_layout::header::Header::segment_name),
             address: header.map(|header| format!("{:#x}", header.address)),
             source: header.map(|header| header.source.name()),

@@ -133,13 +133,13 @@ impl Subject {
 
     /// Says if nothing is published and the topology is that of this machine, if the user wants to
     /// know more.
-    pub(super) fn say_source(&mut self, is_verbose: bool) {
-        self.input.says_source = is_verbose;
+    pub(super) fn note_source_if(&mut self, is_verbose: bool) {
+        self.input.notes_source = is_verbose;
     }
 
-    /// [`Subject::say_source`], also on a terminal: for commands that show a topology.
-    pub(super) fn say_source_to_viewer(&mut self, is_verbose: bool) {
-        self.say_source(is_verbose || std::io::stderr().is_terminal());
+    /// [`Subject::note_source_if`], also on a terminal: for commands that show a topology.
+    pub(super) fn note_source_for_viewer(&mut self, is_verbose: bool) {
+        self.note_source_if(is_verbose || std::io::stderr().is_terminal());
     }
 
     /// Says nothing of where the topology is from, for commands that others run in their scripts.

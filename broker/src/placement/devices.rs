@@ -4,7 +4,7 @@ use super::error::PlacementError;
 use super::objects::objects;
 use super::policy::{DeviceMap, Devices};
 use topobroker_layout::set::Set;
-use topobroker_reader::{BusId, Object, ObjectType, OsDeviceKind, Topology, devices::Near};
+use topobroker_reader::{BusId, Object, ObjectType, OsDeviceKind, Topology, devices::NearTo};
 
 /// The devices of each rank: in the order of their bus ids, or from the objects of a type in turn.
 pub(super) fn groups<'a>(
@@ -106,7 +106,7 @@ pub(super) fn near_gpus<'a>(
     mapped: &[Set],
 ) -> Result<Vec<(Object<'a>, Set)>, PlacementError> {
     let gpus = devices(topology, &Devices::Gpus, "--bind-to")?;
-    let ranks: Vec<Near<'_, '_>> = mapped.iter().map(Near::Pus).collect();
+    let ranks: Vec<NearTo<'_, '_>> = mapped.iter().map(NearTo::Pus).collect();
     let given = topology.assign(&gpus, &ranks, 1).into_iter();
     Ok(given.map(|gpu| (gpu, near(topology, &[gpu]))).collect())
 }

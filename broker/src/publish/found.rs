@@ -2,7 +2,7 @@
 
 use super::error::PublishError;
 use super::job::{names_of_jobs, place_of_memfd};
-use super::legacy::other_files;
+use super::legacy::companion_files;
 use super::options::NAME_PREFIX;
 use super::publisher::{PublisherState, boot_id, state_of};
 use super::remove::{remove, remove_file};
@@ -57,8 +57,8 @@ impl Published {
     /// The files next to it: hwloc's segment and XML for unmodified programs, the slots of the
     /// hwloc guard, and declared links.
     #[must_use]
-    pub fn other_files(&self) -> Vec<PathBuf> {
-        other_files(&self.named_file())
+    pub fn companion_files(&self) -> Vec<PathBuf> {
+        companion_files(&self.named_file())
     }
 
     /// Its file; for a memfd the one that it would have in shared memory.

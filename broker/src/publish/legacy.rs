@@ -189,7 +189,7 @@ pub(super) fn parts(path: &Path) -> Result<(&Path, &str), PublishError> {
 }
 
 /// Removes the files for hwloc next to a segment or job.
-pub(super) fn remove_other_files(file: &Path) {
+pub(super) fn remove_companions(file: &Path) {
     for ending in ENDINGS {
         // Usually there is no such file.
         let _ = std::fs::remove_file(with_ending(file, ending));
@@ -197,7 +197,7 @@ pub(super) fn remove_other_files(file: &Path) {
 }
 
 /// The files for hwloc that are next to a segment or job, and the links and slots there.
-pub(crate) fn other_files(file: &Path) -> Vec<PathBuf> {
+pub(crate) fn companion_files(file: &Path) -> Vec<PathBuf> {
     let files = ENDINGS.iter().map(|ending| with_ending(file, ending));
     files.filter(|file| file.exists()).collect()
 }

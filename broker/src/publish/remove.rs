@@ -8,7 +8,7 @@ use std::path::Path;
 /// Removes a topology, the jobs over it and its files for hwloc.
 pub(crate) fn remove(path: &Path) -> Result<(), PublishError> {
     // If this process is killed meanwhile, whoever sweeps finds the topology, and removes the rest.
-    legacy::remove_other_files(path);
+    legacy::remove_companions(path);
     let removed = remove_file(path);
     // The jobs go last, because processes that do not find the topology add no job over it.
     job::remove_all(path);

@@ -7,7 +7,7 @@ use topobroker_layout::description::{Description, Distances, Object as Described
 use topobroker_layout::encode::to_bytes;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
-use topobroker_reader::{Archive, Object, Topology, devices::Near};
+use topobroker_reader::{Archive, Object, Topology, devices::NearTo};
 use topobroker_samples::synthetic;
 
 const NODES: usize = 10_000;
@@ -30,7 +30,7 @@ fn no_gpu_is_idle_while_ranks_share_another_and_no_way_to_deal_them_is_nearer() 
         let topology = opened.topology();
         let gpus: Vec<Object<'_>> = topology.gpus().collect();
         let ranks = any_ranks(topology, &mut random);
-        let near: Vec<Near<'_, '_>> = ranks.iter().map(Near::Pus).collect();
+        let near: Vec<NearTo<'_, '_>> = ranks.iter().map(NearTo::Pus).collect();
         let given = topology.assign(&gpus, &near, 1);
         assert_eq!(given.len(), ranks.len());
         assert_eq!(topology.assign(&gpus, &near, 1), given);

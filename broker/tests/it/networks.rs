@@ -10,7 +10,7 @@ use topobroker_reader::devices::environment::{Library, of_nics};
 use topobroker_reader::jobs::runs_of_pus;
 use topobroker_reader::{
     Archive, Object, Set, Topology, View,
-    devices::{LinkLayer, Near, NicChoice},
+    devices::{LinkLayer, NearTo, NicChoice},
     jobs::Job,
 };
 use topobroker_samples::jobs::segment_of_job;
@@ -24,7 +24,7 @@ pub(crate) fn given(topology: Topology<'_>, filter: &NicFilter) -> Vec<String> {
         .zip(topology.objects_with_type(topobroker_reader::ObjectType::Core))
         .map(|(_, core)| core.cpuset().unwrap())
         .collect();
-    let ranks: Vec<Near<'_, '_>> = sets.iter().map(Near::Pus).collect();
+    let ranks: Vec<NearTo<'_, '_>> = sets.iter().map(NearTo::Pus).collect();
     let nics = topology.assign(&network.nics, &ranks, 1);
     nics.iter().map(|nic| nic.name().unwrap().to_owned()).collect()
 }

@@ -15,7 +15,7 @@ use pyo3::types::PyDict;
 use std::path::PathBuf;
 use topobroker_draw::{Fold, NodeOptions, Units, node, svg, svg_to_embed};
 use topobroker_layout::job::MAX_RANKS;
-use topobroker_reader::devices::{Near, NicChoice, RankDevice};
+use topobroker_reader::devices::{NearTo, NicChoice, RankDevice};
 use topobroker_reader::text::{synthetic, xml};
 use topobroker_reader::{
     Depth, Distribution, Object, ObjectType, RestrictFlags, Topology, TypeDepth, TypeName, View,
@@ -341,8 +341,8 @@ impl PyTopology {
             let object = |id: &u32| topology.object(*id);
             let devices: Vec<_> = device_ids.iter().filter_map(object).collect();
             let near = ranks.iter().filter_map(|rank| match rank {
-                GivenRank::Cpus(set) => Some(Near::Pus(set)),
-                GivenRank::Device(id) => object(id).map(Near::Device),
+                GivenRank::Cpus(set) => Some(NearTo::Pus(set)),
+                GivenRank::Device(id) => object(id).map(NearTo::Device),
             });
             topology.assign(&devices, &near.collect::<Vec<_>>(), per_rank)
         });

@@ -125,7 +125,7 @@ fn nothing_normal_is_below_pus() {
 }
 
 #[test]
-fn memory_of_an_object_stands_once_at_most() {
+fn memory_of_an_object_appears_at_most_once() {
     let mut topology = topology(&machine(3)).unwrap();
     let many = vec![0; topology.tree.objects as usize + 1];
     topology.total_memory.object = Column::pack(&many);

@@ -15,7 +15,7 @@ use topobroker_layout::set::Set;
 
 /// What a device of a rank should be near to.
 #[derive(Debug, Clone, Copy)]
-pub enum Near<'a, 's> {
+pub enum NearTo<'a, 's> {
     /// The PUs that the rank is bound to; all PUs of the job if it is not bound.
     Pus(&'s Set),
     /// Another device, such as the GPU of the rank.
@@ -60,11 +60,11 @@ impl<'a> Topology<'a> {
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));
-    /// use topobroker_reader::{devices::{Near, NicChoice}, Object, ObjectType, Set};
+    /// use topobroker_reader::{devices::{NearTo, NicChoice}, Object, ObjectType, Set};
     /// let nics: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
     /// let cores = topology.objects_with_type(ObjectType::Core);
     /// let ranks: Vec<Set> = cores.filter_map(Object::cpuset).collect();
-    /// let near: Vec<Near<'_, '_>> = ranks.iter().map(Near::Pus).collect();
+    /// let near: Vec<NearTo<'_, '_>> = ranks.iter().map(NearTo::Pus).collect();
     /// for (rank, nic) in topology.assign(&nics, &near, 1).iter().enumerate() {
     ///     println!("{rank} {}", nic.name().unwrap_or_default());
     /// }
@@ -73,7 +73,7 @@ impl<'a> Topology<'a> {
     pub fn assign(
         self,
         devices: &[Object<'a>],
-        ranks: &[Near<'a, '_>],
+        ranks: &[NearTo<'a, '_>],
         per_rank: usize,
     ) -> Vec<Object<'a>> {
         let per_rank = per_rank.min(devices.len());
@@ -115,7 +115,7 @@ impl<'a> Topology<'a> {
             }
             RankDevice::Gpu => self.gpus().collect(),
         };
-        self.assign(&devices, &[Near::Pus(pus)], 1).first().copied()
+        self.assign(&devices, &[NearTo::Pus(pus)], 1).first().copied()
     }
 }
 
@@ -234,18 +234,18 @@ impl<'a> Dealer<'a> {
     }
 
     /// Finds out how good each device is for a rank, which has its turn now.
-    fn weigh(&mut self, rank: Near<'a, '_>) {
+    fn weigh(&mut self, rank: NearTo<'a, '_>) {
         match rank {
-            Near::Pus(set) => self.weigh_places(set),
-            Near::Device(other) => {
+            NearTo::Pus(set) => self.weigh_places(set),
+            NearTo::Device(other) => {
                 let pus = other.non_io_ancestor().cpuset().unwrap_or_default();
                 self.weigh_places(&pus);
             }
         }
         for it in &mut self.candidates {
             let class = match rank {
-                Near::Pus(_) => 0,
-                Near::Device(other) => self.topology.path_class(it.device, other) as u8,
+                NearTo::Pus(_) => 0,
+                NearTo::Device(other) => self.topology.path_class(it.device, other) as u8,
             };
             let place = self.places.get(it.place).map(|place| place.distance);
             let (nearness, latency) = place.unwrap_or((Nearness::Unknown, 0));
@@ -308,7 +308,7 @@ impl<'a> Dealer<'a> {
     }
 
     /// Gives each rank one device.
-    fn spread(mut self, ranks: &[Near<'a, '_>]) -> Vec<Object<'a>> {
+    fn spread(mut self, ranks: &[NearTo<'a, '_>]) -> Vec<Object<'a>> {
         let mut groups: Vec<Alike> = Vec::new();
         for (rank, near) in ranks.iter().enumerate() {
             self.weigh(*near);

@@ -5,11 +5,11 @@
 //! `pci_link`, `pmix_device_id`. Here are the types of their answers.
 //!
 //! ```no_run
-//! use topobroker_reader::devices::{Near, NicChoice};
+//! use topobroker_reader::devices::{NearTo, NicChoice};
 //! let topology = topobroker_reader::adopt()?.topology();
 //! let nics: Vec<_> = topology.nics(NicChoice::new(false)).collect();
 //! let own = topobroker_reader::jobs::affinity().unwrap();
-//! let nearest = topology.assign(&nics, &[Near::Pus(&own)], 1);
+//! let nearest = topology.assign(&nics, &[NearTo::Pus(&own)], 1);
 //! # Ok::<(), topobroker_reader::AdoptError>(())
 //! ```
 
@@ -33,7 +33,7 @@ mod ports;
 mod spread;
 mod virtual_functions;
 
-pub use assign::{Near, RankDevice};
+pub use assign::{NearTo, RankDevice};
 pub(crate) use candidates::is_cxi;
 pub use candidates::{LinkState, NicChoice};
 pub use distances::DeviceDistance;

@@ -4,7 +4,7 @@
 use topobroker_reader::{
     Attributes, Depth, Distribution, Initiator, LocalNumaNodes, MemoryAttribute, Object,
     ObjectType, Set, Topology, TypeName,
-    devices::{DeviceKinds, Near, NicChoice},
+    devices::{DeviceKinds, NearTo, NicChoice},
     groups::{ResourceType, Uri},
 };
 
@@ -147,9 +147,9 @@ pub(crate) fn ask_topology(topology: Topology<'_>) {
 /// Asks the queries that take memory from the heap.
 pub(crate) fn ask_with_heap(topology: Topology<'_>, set: &Set) {
     let devices: Vec<Object<'_>> = topology.objects_with_type(ObjectType::OSDevice).collect();
-    let near = [Near::Pus(set), Near::Pus(set)].into_iter();
-    let near: Vec<Near<'_, '_>> =
-        near.chain(devices.iter().copied().map(Near::Device).take(2)).collect();
+    let near = [NearTo::Pus(set), NearTo::Pus(set)].into_iter();
+    let near: Vec<NearTo<'_, '_>> =
+        near.chain(devices.iter().copied().map(NearTo::Device).take(2)).collect();
     let given = topology.assign(&devices, &near, 3);
     assert_eq!(given.len(), near.len() * devices.len().min(3));
     let kinds = DeviceKinds::ALL | DeviceKinds::BLOCK;

@@ -11,7 +11,7 @@ use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
     Archive, Object, ObjectType, OsDeviceKind, Topology,
-    devices::{Near, Nearness, NicChoice, PathClass},
+    devices::{NearTo, Nearness, NicChoice, PathClass},
 };
 use topobroker_samples::{describe, machines, shared};
 
@@ -150,7 +150,7 @@ fn ranks_have_the_nearest_nics_and_equal_ones_are_dealt_evenly() {
                 .into_iter()
                 .filter_map(|rank| rank.cpuset)
                 .collect();
-            let near: Vec<Near<'_, '_>> = sets.iter().map(Near::Pus).collect();
+            let near: Vec<NearTo<'_, '_>> = sets.iter().map(NearTo::Pus).collect();
             let given = topology.assign(&nics, &near, 1);
             assert_eq!(given.len(), sets.len());
             assert_eq!(topology.assign(&nics, &near, 1), given);
@@ -221,7 +221,7 @@ fn a_nic_for_a_gpu_is_the_one_with_the_least_between_them() {
     let all = topology.objects_with_type(ObjectType::OSDevice);
     let nics: Vec<Object<'_>> = all.filter(is_fabric).collect();
     let gpus: Vec<Object<'_>> = topology.gpus().collect();
-    let near: Vec<Near<'_, '_>> = gpus.iter().copied().map(Near::Device).collect();
+    let near: Vec<NearTo<'_, '_>> = gpus.iter().copied().map(NearTo::Device).collect();
     let mut classes = Vec::new();
     for (gpu, nic) in gpus.iter().zip(topology.assign(&nics, &near, 1)) {
         let class = |nic: &Object<'_>| topology.path_class(*gpu, *nic);

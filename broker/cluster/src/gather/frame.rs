@@ -3,8 +3,8 @@
 use super::error::GatherError;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// First bytes of a report.
-pub(super) const MAGIC: &[u8; 8] = b"TOPONODE";
+/// First bytes of a report. The last one is the version: both ends of a gathering must be of one.
+pub(super) const MAGIC: &[u8; 8] = b"TOPONOD1";
 
 /// A report, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -117,7 +117,7 @@ pub(crate) fn default_local() -> LocalNumaNodes {
 
 impl Calc {
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
-        self.subject.say_source(self.verbose);
+        self.subject.note_source_if(self.verbose);
         if !self.inputs.locations.is_empty() {
             return output::print(&self.output()?);
         }

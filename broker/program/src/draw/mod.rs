@@ -99,7 +99,7 @@ impl Draw {
     }
 
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
-        self.subject.say_source_to_viewer(false);
+        self.subject.note_source_for_viewer(false);
         let units = self.file.units()?;
         let picture = if self.links {
             self.subject

@@ -96,7 +96,7 @@ struct Related<'a> {
 
 impl Info {
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
-        self.subject.say_source(self.verbose);
+        self.subject.note_source_if(self.verbose);
         output::print(&self.output()?)
     }
 

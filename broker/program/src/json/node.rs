@@ -28,7 +28,7 @@ pub(crate) struct Segment<'a> {
     pub(crate) mappings: usize,
     pub(crate) mapped_by: &'a [u32],
     pub(crate) jobs: Vec<String>,
-    pub(crate) other_files: Vec<String>,
+    pub(crate) companion_files: Vec<String>,
     pub(crate) segment_id: Option<String>,
     pub(crate) address: Option<String>,
     pub(crate) source: Option<&'static str>,

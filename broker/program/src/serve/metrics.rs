@@ -88,7 +88,7 @@ fn text(counts: Counts, segments: &[Published]) -> String {
     let generation = |it: &Published| it.header.as_ref().map_or(0, |header| header.generation);
     let newest = segments.iter().max_by_key(|it| generation(it));
     let created = newest.and_then(|it| it.header.as_ref().ok()).map_or(0, |it| it.created);
-    let files: Vec<PathBuf> = segments.iter().flat_map(Published::other_files).collect();
+    let files: Vec<PathBuf> = segments.iter().flat_map(Published::companion_files).collect();
     let ends_with =
         |ending: &str| files.iter().filter(|file| file.to_string_lossy().ends_with(ending)).count();
     let jobs: usize = segments.iter().map(|it| it.jobs().len()).sum();

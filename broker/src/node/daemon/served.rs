@@ -2,7 +2,7 @@
 
 use super::left::is_left;
 use crate::publish::found::read;
-use crate::publish::legacy::{FOR_HWLOC, other_files};
+use crate::publish::legacy::{FOR_HWLOC, companion_files};
 use crate::publish::{Address, FileId, Publication, PublishOptions, boot_id, id_of, mode_of};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ impl Served {
 
     fn found(file: PathBuf, lines: String, publication: Option<Publication>) -> Self {
         let id = fs::symlink_metadata(&file).ok().map(|it| id_of(&it));
-        let for_hwloc = other_files(&file);
+        let for_hwloc = companion_files(&file);
         Self { file, lines, id, for_hwloc, publication }
     }
 

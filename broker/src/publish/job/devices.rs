@@ -5,7 +5,7 @@ use topobroker_layout::job::DevicesOfRanks;
 use topobroker_layout::set::Set;
 use topobroker_reader::{
     Object, Topology, View,
-    devices::{Near, NicChoice, device_number},
+    devices::{NearTo, NicChoice, device_number},
 };
 
 /// How many devices each rank of a job is given, and which: see [`Topology::assign`]. All ranks are
@@ -53,8 +53,8 @@ impl DevicePolicy {
     ) -> (DevicesOfRanks, DevicesOfRanks) {
         let part = view.topology();
         let all = part.root().cpuset().unwrap_or_default();
-        let pus: Vec<Near<'_, '_>> =
-            ranks.iter().map(|(_, set)| Near::Pus(set.as_ref().unwrap_or(&all))).collect();
+        let pus: Vec<NearTo<'_, '_>> =
+            ranks.iter().map(|(_, set)| NearTo::Pus(set.as_ref().unwrap_or(&all))).collect();
         let all_gpus: Vec<Object<'_>> = node.gpus().collect();
         let gpus = match self.mapped_gpus.len().checked_div(ranks.len()) {
             Some(per_rank) if per_rank > 0 && self.mapped_gpus.len() == per_rank * ranks.len() => {
@@ -70,7 +70,7 @@ impl DevicePolicy {
                 .devices
                 .chunks(gpus.per_rank)
                 .filter_map(|it| it.first())
-                .map(|it| Near::Device(*it))
+                .map(|it| NearTo::Device(*it))
                 .collect(),
             false => pus,
         };
@@ -92,7 +92,7 @@ impl<'a> Dealt<'a> {
     fn new(
         node: Topology<'a>,
         devices: &[Object<'a>],
-        ranks: &[Near<'a, '_>],
+        ranks: &[NearTo<'a, '_>],
         per_rank: u32,
     ) -> Self {
         let per_rank = usize::try_from(per_rank).unwrap_or(usize::MAX).min(devices.len());

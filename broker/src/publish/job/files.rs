@@ -66,7 +66,7 @@ pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
     let Some(file) = files.iter().find(is_there).or(files.first()).cloned() else {
         return Err(JobError::Missing { name: name.to_owned() });
     };
-    legacy::remove_other_files(&file);
+    legacy::remove_companions(&file);
     match fs::remove_file(&file) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -171,7 +171,7 @@ fn start_of_jobs(base_file: &Path) -> PathBuf {
 /// Removes all jobs over the topology of a file, because the topology is withdrawn.
 pub(in crate::publish) fn remove_all(base_file: &Path) {
     for (_, file) in all_files(&starts_of_jobs(base_file)).unwrap_or_default() {
-        legacy::remove_other_files(&file);
+        legacy::remove_companions(&file);
         // This fails if the job is another user's. Without its topology the job is of no use.
         let _ = fs::remove_file(&file);
     }
@@ -197,7 +197,7 @@ fn sweep_files(starts: &[PathBuf]) -> Result<usize, JobError> {
     let removed = gone.filter(|(file, id)| {
         let removed = remove_if(file, *id);
         if removed {
-            legacy::remove_other_files(file);
+            legacy::remove_companions(file);
         }
         removed
     });

@@ -111,7 +111,7 @@ impl Drop for JobPublication {
             && owner == std::process::id()
             && remove_if(&self.file, id)
         {
-            legacy::remove_other_files(&self.file);
+            legacy::remove_companions(&self.file);
         }
     }
 }
