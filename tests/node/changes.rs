@@ -140,6 +140,9 @@ fn what_somebody_removes_from_the_folder_of_a_daemon_comes_back() {
         assert!(removed.success(), "{script}");
         until(script, || pus() == "2\n" && run.join("lock").exists());
     }
+    let status = daemon.ask(&["status", "--verbose"]);
+    let counted = status.split("put back: ").nth(1).and_then(|rest| rest.split(' ').next());
+    assert!(counted.is_some_and(|count| count.parse::<u32>().unwrap() >= 6), "{status}");
     // No other daemon can take the folder.
     let mut other = topobroker();
     let output = other.args(["serve", "--folder"]).arg(&run).output().unwrap();

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 use topobroker::hwloc::library_version;
 use topobroker::linux::kernel_text;
-use topobroker::node::daemon::looked;
+use topobroker::node::daemon::{looked, repairs};
 use topobroker::node::status::{Published, PublisherState, published};
 use topobroker_reader::Keys;
 
@@ -86,6 +86,11 @@ fn looked_at(segment: &Published) -> Option<Duration> {
     looked(segment.file.parent().filter(|_| segment.is_announced())?)
 }
 
+/// How often the daemon has put back files of the folder of a segment that were removed.
+fn put_back(segment: &Published) -> Option<u64> {
+    repairs(segment.file.parent().filter(|_| segment.is_announced())?)
+}
+
 /// Whether the publisher of a segment runs, or a daemon that goes on with it: one that has looked
 /// just now, because only root can ask whether it runs.
 fn publisher_of(segment: &Published) -> PublisherState {
@@ -108,6 +113,8 @@ fn details(segment: &Published) -> String {
     let header = segment.header.as_ref().ok();
     line("address", header.map(|it| format!("{:#x}", it.address)).into_iter().collect());
     line("jobs", segment.jobs());
+    let put_back = put_back(segment).filter(|count| *count > 0);
+    line("put back", put_back.map(|count| format!("{count} times")).into_iter().collect());
     line("files", names(&segment.companion_files()));
     let named = |pid: &u32| {
         let name = kernel_text(format!("/proc/{pid}/comm")).unwrap_or_default();
@@ -134,6 +141,7 @@ fn json(found: &[Published]) -> anyhow::Result<String> {
             owner: segment.owner,
             age_seconds: segment.age().as_secs_f64(),
             looked_seconds: looked_at(segment).map(|it| it.as_secs_f64()),
+            repairs: put_back(segment),
             publisher: publisher_of(segment).name(),
             publisher_pid: header.map(|header| header.publisher_pid),
             mappings: segment.mapped_by.len(),

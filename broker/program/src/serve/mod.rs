@@ -212,7 +212,8 @@ impl Serving<'_> {
     }
 
     fn count_repair(&mut self) {
-        self.note(|counts| counts.repairs += 1);
+        let repairs = self.folder.repairs();
+        self.note(|counts| counts.repairs = repairs);
         self.say("files of this folder had been removed, and are put back", &[]);
     }
 

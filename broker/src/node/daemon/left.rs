@@ -19,6 +19,14 @@ pub fn looked(folder: &Path) -> Option<Duration> {
     fs::symlink_metadata(folder.join(LOCK)).ok()?.modified().ok()?.elapsed().ok()
 }
 
+/// How often the daemon of a folder has put back files that were removed; `None` if no daemon has
+/// the folder, or this user may not know.
+#[must_use]
+pub fn repairs(folder: &Path) -> Option<u64> {
+    let count = fs::read_to_string(folder.join(LOCK)).ok()?.parse().ok()?;
+    (!was_killed(folder)).then_some(count)
+}
+
 /// Whether a segment is in the folder of a daemon that runs: then it is the daemon's business.
 #[must_use]
 pub fn is_served(segment: &Path) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! The folder has the segment of the newest generation, the one before it (because a process may
 //! have just read its keys), older ones that still have jobs, `keys` with the environment lines of
-//! the newest, and `lock`, which the daemon locks.
+//! the newest, and `lock`, which the daemon locks, and in which it counts its repairs.
 
 mod error;
 mod left;
@@ -10,7 +10,7 @@ mod own_folder;
 mod served;
 
 pub use error::DaemonError;
-pub use left::{clear_after_killed, is_served, looked, was_killed};
+pub use left::{clear_after_killed, is_served, looked, repairs, was_killed};
 
 use crate::publish::{Publication, PublishOptions, is_at, job, remove};
 use left::left_in;
@@ -20,7 +20,7 @@ use served::Served;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use topobroker_reader::jobs::Cgroup;
@@ -34,6 +34,7 @@ pub struct Folder {
     /// Files of earlier generations, the newest last, of this daemon and of earlier ones.
     before: Vec<PathBuf>,
     generation: u64,
+    repairs: u64,
 }
 
 impl Folder {
@@ -59,7 +60,21 @@ impl Folder {
         left.sort_by_key(|(generation, _)| *generation);
         let generation = left.last().map_or(0, |(generation, _)| generation + 1);
         let before = left.into_iter().map(|(_, file)| file).collect();
-        Ok(Self { folder, lock, current: None, before, generation })
+        let this = Self { folder, lock, current: None, before, generation, repairs: 0 };
+        this.note_repairs();
+        Ok(this)
+    }
+
+    /// How often this daemon has put back files of its folder.
+    #[must_use]
+    pub fn repairs(&self) -> u64 {
+        self.repairs
+    }
+
+    /// For others ([`repairs`]). If the file cannot be written, they read an earlier number.
+    fn note_repairs(&self) {
+        let text = self.repairs.to_string();
+        let _ = self.lock.set_len(0).and_then(|()| self.lock.write_all_at(text.as_bytes(), 0));
     }
 
     /// The folder itself.
@@ -131,6 +146,8 @@ impl Folder {
             let path = self.folder.path.clone();
             (self.folder, self.lock) = lock(&path)?;
         }
+        self.repairs += 1;
+        self.note_repairs();
         match &self.current {
             Some(current) if current.is_there() => self.write_keys(&current.lines).map(|()| false),
             _ => Ok(true),
