@@ -208,7 +208,7 @@ mod tests {
 
     /// Words of a command line: what is within quotes is one.
     fn words(line: &str) -> Vec<std::ffi::OsString> {
-        let parts = line.split('"').enumerate();
+        let parts = line.split(['"', '\'']).enumerate();
         let words = parts.flat_map(|(number, part)| match number % 2 {
             0 => part.split_whitespace().map(Into::into).collect(),
             _ => vec![part.into()],
@@ -225,5 +225,49 @@ mod tests {
             assert!(parsed.is_ok(), "{line}: {parsed:?}");
             assert!(line.starts_with(command), "{line}");
         }
+    }
+
+    /// The command of a line of a page: without what the shell does with it, and without a comment.
+    fn command_of(line: &str) -> &str {
+        let mut quote = None;
+        let end = line.char_indices().find(|(at, letter)| match (quote, letter) {
+            (None, '\'' | '"') => {
+                quote = Some(*letter);
+                false
+            }
+            (Some(open), _) => {
+                quote = quote.filter(|_| open != *letter);
+                false
+            }
+            (None, '|' | '>' | ';' | '&') => true,
+            (None, '#') => line[..*at].ends_with(' '),
+            _ => false,
+        });
+        end.map_or(line, |(at, _)| &line[..at]).trim_end()
+    }
+
+    #[test]
+    fn each_command_line_of_the_pages_is_one_that_the_program_takes() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let folders = ["", "docs", "docs/book", "docs/json", "docs/upstream"];
+        let files = folders.iter().flat_map(|folder| root.join(folder).read_dir().unwrap());
+        let pages = files.map(|file| file.unwrap().path());
+        let mut count = 0;
+        for page in pages.filter(|page| page.extension().is_some_and(|it| it == "md")) {
+            let text = std::fs::read_to_string(&page).unwrap();
+            // Indented lines are blocks that the tests do not run.
+            for line in text.lines().filter_map(|line| line.strip_prefix("    ")) {
+                let line = command_of(line.trim_start_matches("$ "));
+                if !line.starts_with("topobroker ") {
+                    continue;
+                }
+                let all = Program::command();
+                let words = command_words::marked(words(line), &all);
+                let parsed = all.try_get_matches_from(words);
+                assert!(parsed.is_ok(), "{}: {line}: {parsed:?}", page.display());
+                count += 1;
+            }
+        }
+        assert!(count > 60, "{count}");
     }
 }
