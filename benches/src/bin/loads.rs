@@ -29,24 +29,29 @@ fn main() -> anyhow::Result<()> {
     let (include, library) = (arguments.prefix.join("include"), library.display());
     let options = format!("-I{} -L{library} -ltopobroker -Wl,-rpath,{library}", include.display());
     let ours = compile(folder.path(), "ours", &options)?;
-    let theirs = compile(folder.path(), "theirs", "-DHWLOC -lhwloc")?;
-    let with_io = compile(folder.path(), "with_io", "-DHWLOC_IO -lhwloc")?;
-    println!("| processes | at once | topobroker ms | hwloc ms | hwloc with I/O devices ms |");
-    println!("| ---: | ---: | ---: | ---: | ---: |");
+    let theirs = compile(folder.path(), "theirs", "-DHWLOC=NONE -lhwloc")?;
+    let with_io = compile(folder.path(), "with_io", "-DHWLOC=IMPORTANT -lhwloc")?;
+    let with_all = compile(folder.path(), "with_all", "-DHWLOC=ALL -lhwloc")?;
+    println!(
+        "| processes | at once | topobroker ms | hwloc ms | with important I/O ms | with all objects ms |"
+    );
+    println!("| ---: | ---: | ---: | ---: | ---: | ---: |");
     for (processes, at_once) in [(1, 1), (20, 1), (16, 16), (64, 64), (256, 256)] {
-        let mut found = [Vec::new(), Vec::new(), Vec::new()];
+        let mut found = [const { Vec::new() }; 4];
         for round in 0..arguments.rounds {
             forget(&ours)?;
             // Each is first as often as the others.
             let mut programs: Vec<_> =
-                [&ours, &theirs, &with_io].into_iter().zip(&mut found).collect();
-            programs.rotate_left(round % 3);
+                [&ours, &theirs, &with_io, &with_all].into_iter().zip(&mut found).collect();
+            programs.rotate_left(round % 4);
             for (program, times) in programs {
                 times.push(time(program, processes, at_once)?);
             }
         }
-        let [ours, theirs, with_io] = found.map(median);
-        println!("| {processes} | {at_once} | {ours:.1} | {theirs:.1} | {with_io:.1} |");
+        let [ours, theirs, with_io, with_all] = found.map(median);
+        println!(
+            "| {processes} | {at_once} | {ours:.1} | {theirs:.1} | {with_io:.1} | {with_all:.1} |"
+        );
     }
     forget(&ours)
 }
