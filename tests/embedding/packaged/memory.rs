@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::process::Command;
-use topobroker_embedding::{BROKER, READER, listed, prefix, succeed};
+use topobroker_embedding::{BROKER, READER, compile, has, listed, prefix, succeed, topobroker};
 
 /// A number that is printed without 0x.
 fn hexadecimal(number: &str) -> u64 {
@@ -54,6 +54,32 @@ fn the_code_that_adopts_lies_together_at_the_start_of_the_libraries() {
         let place = hexadecimal(adopt.split_whitespace().next().unwrap()) - code;
         assert!(place < adoption + 0x1_0000, "{shared}: tb_adopt is {place} bytes from the start");
     }
+}
+
+/// Code that lies elsewhere is another group of pages, which costs each process 3 to 5 us.
+#[test]
+fn a_process_that_adopts_runs_only_code_that_lies_together() {
+    if !has("valgrind") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile(folder.path(), "cc", "adopts.c", "adopts", &["topobroker-reader"], &[]);
+    let counts = folder.path().join("counts");
+    let mut run = topobroker();
+    run.args(["run", "-i", "Package:2 Core:4 PU:2", "--", "valgrind", "--tool=callgrind", "-q"]);
+    run.arg(format!("--callgrind-out-file={}", counts.display())).arg(&program);
+    assert_eq!(succeed(&mut run), "16\n");
+    let mut annotate = Command::new("callgrind_annotate");
+    let text = succeed(annotate.arg("--threshold=100").arg(&counts));
+    // Functions without a name are those that are not exported.
+    let own = text.lines().filter(|line| line.contains(READER));
+    let addresses: Vec<u64> = own
+        .filter_map(|line| line.split("???:0x").nth(1)?.split(' ').next())
+        .map(hexadecimal)
+        .collect();
+    let first = addresses.iter().min().unwrap();
+    let far: Vec<_> = addresses.iter().filter(|it| *it - first > 0x2_0000).collect();
+    assert!(addresses.len() > 20 && far.is_empty(), "{far:x?}\n{text}");
 }
 
 #[test]
