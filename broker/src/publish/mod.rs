@@ -4,7 +4,7 @@
 //! ```no_run
 //! use topobroker::hwloc::{Input, LoadOptions, capture, load};
 //! use topobroker::publish::{PublishOptions, publish};
-//! let machine = capture(&load(&Input::Machine, &LoadOptions::default())?)?;
+//! let machine = capture(&load(&Input::ThisMachine, &LoadOptions::default())?)?;
 //! let published = publish(&machine, &PublishOptions::default())?;
 //! let mut rank = std::process::Command::new("./app");
 //! rank.envs(published.to_env()).status()?; // `./app` adopts it
