@@ -89,6 +89,10 @@ impl PuNumbering {
 
     /// [`PuNumbering::add`] for more than one thread.
     fn add_interleaved(&self, pus: Range<u32>, set: &mut Set) {
+        // Fast path: without it, the cpuset of a nodeset takes 1.4 times as long as hwloc's.
+        if set.is_empty() {
+            return self.copy_interleaved(pus, set);
+        }
         // The highest range first, so that the set grows only once.
         for thread in self.threads().rev() {
             let range = self.os_range(thread, &pus);

@@ -88,6 +88,11 @@ impl<'a> Index<'a> {
 
     /// Adds the cpuset of an object to `set`. Returns false for an object without sets.
     pub(crate) fn add_cpuset(&self, id: u32, set: &mut Set) -> bool {
+        // Fast path: without it, the cpuset of a nodeset takes up to twice as long as hwloc's.
+        if let Some((numbering, pus)) = self.numbered_pus(id) {
+            numbering.add(pus, set);
+            return true;
+        }
         let Some(extent) = self.extent(id) else { return false };
         match extent {
             Extent::Pus(_, pus) if self.contiguous.is_some() => {
