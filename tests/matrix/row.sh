@@ -138,9 +138,9 @@ x86_64 | aarch64)
         LD_PRELOAD="$guard" timeout 120 "$work/guarded" "$way" "$work/segment" >/dev/null 2>&1 && right="$right $way"
     done
     for way in apart by-hand kinds again; do
-        # Each load is served, and what is done with it ends as with hwloc alone.
+        # Loads are served, and what is done with them ends as with hwloc alone. `again` loads what the guard refuses.
         audit="$(timeout 120 topobroker run --guard --guard-caller guarded -- topobroker audit --guard -- "$work/guarded" "$way" 2>&1)" &&
-            echo "$audit" | grep -q ': served' && right="$right $way"
+            { [ "$way" = again ] || echo "$audit" | grep -q ': served'; } && right="$right $way"
     done
     check "guard: adopted and loaded topologies" "$right" " share modify threads forks info apart by-hand kinds again"
     ;;
