@@ -36,6 +36,18 @@ fn ended(mut child: Child) -> std::process::ExitStatus {
 }
 
 #[test]
+fn a_fifo_in_place_of_the_lock_of_a_daemon_is_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "cd {} && \"$0\" publish -i PU:2 --folder . >keys && mkfifo lock && \
+         \"$0\" status --verbose --folder . && \"$0\" unpublish --all --folder .",
+        folder.path().display()
+    );
+    let child = shell(&script).stdout(Stdio::null()).spawn().unwrap();
+    assert!(ended(child).success());
+}
+
+#[test]
 fn in_folders_of_others_links_are_not_followed_and_files_of_others_are_left_out() {
     if !rustix::process::geteuid().is_root() {
         topobroker_samples::skip(format_args!("files of another user take root"));

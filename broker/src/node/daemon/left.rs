@@ -4,10 +4,11 @@
 use super::own_folder::{KEYS, LOCK, NEW_KEYS};
 use crate::publish::found::{Published, read};
 use crate::publish::{NAME_PREFIX, PublisherState, is_at};
-use rustix::fs::FlockOperation;
+use rustix::fs::{FlockOperation, Mode, OFlags};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use topobroker_process::text_within;
 
 /// How long ago the daemon of a folder last looked whether what it has published is still true;
 /// `None` if no daemon has the folder, or it was killed and this user may know.
@@ -23,7 +24,9 @@ pub fn looked(folder: &Path) -> Option<Duration> {
 /// the folder, or this user may not know.
 #[must_use]
 pub fn repairs(folder: &Path) -> Option<u64> {
-    let count = fs::read_to_string(folder.join(LOCK)).ok()?.parse().ok()?;
+    /// Longest number that is read.
+    const MOST: u64 = 20;
+    let count = text_within(MOST, open_lock(folder)?).ok()?.parse().ok()?;
     (!was_killed(folder)).then_some(count)
 }
 
@@ -51,9 +54,15 @@ pub fn clear_after_killed(folder: &Path) {
 
 /// The lock of a folder, locked, if a daemon has left it.
 fn lock_of_killed(folder: &Path) -> Option<File> {
-    let lock = File::open(folder.join(LOCK)).ok()?;
+    let lock = open_lock(folder)?;
     let is_free = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
     (is_free && is_at(&lock, &folder.join(LOCK))).then_some(lock)
+}
+
+/// The lock of a folder, which may be anybody's: no link is followed, and no FIFO waited for.
+fn open_lock(folder: &Path) -> Option<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    Some(rustix::fs::open(folder.join(LOCK), flags, Mode::empty()).ok()?.into())
 }
 
 /// Whether an earlier daemon has left a segment, for whoever has the lock of the folder: its
