@@ -142,14 +142,10 @@ std::vector<T> list(F function, A &&...arguments)
 template <class T, class F, class... A>
 std::vector<T> structs(F function, A &&...arguments)
 {
-    std::vector<T> values;
-    std::size_t count = 0;
-    do {
-        values.resize(count);
-        check(function(arguments..., values.data(), sizeof(T), values.size(), &count));
-    } while (count > values.size());
-    values.resize(count);
-    return values;
+    auto sized = [&](T *values, std::size_t capacity, std::size_t *count) {
+        return function(arguments..., values, sizeof(T), capacity, count);
+    };
+    return list<T>(sized);
 }
 
 /* A set of OS indexes. It converts to the tb_set of C, which lives as long as this set. Sets are

@@ -131,7 +131,7 @@ pub(crate) fn parsed(text: &str) -> Result<Set, Failure> {
     Ok(Set::parse(text, format)?)
 }
 
-/// The sets of a caller that are to be written. None of them may be NULL.
+/// The sets of a caller that are to be written. They must not be NULL.
 pub(crate) fn given_sets<'a>(
     handles: &mut Handles,
     sets: List<'a, Output<'a, tb_set>>,

@@ -237,7 +237,8 @@ impl Drawing<'_> {
         let has_it = |rank: &DrawnRank| rank.pus.as_ref().is_some_and(|pus| object.intersects(pus));
         let ranks = self.options.ranks.iter().enumerate().filter(|(_, rank)| has_it(rank));
         let numbers: Vec<usize> = ranks.map(|(number, _)| number).collect();
-        shape.look.colour = numbers.first().copied();
+        let Some(first) = numbers.first() else { return };
+        shape.look.colour = Some(*first);
         let named = numbers.iter().filter_map(|number| self.options.ranks.get(*number));
         let named: Vec<&DrawnRank> = named.take(MOST_RANKS_OF_A_BOX).collect();
         let mut short: Vec<String> = named.iter().map(|rank| self.short_name(rank)).collect();
@@ -247,13 +248,11 @@ impl Drawing<'_> {
             shape.look.label += &format!(", and {others} more ranks");
             short.push(format!("+{others}"));
         }
-        if !named.is_empty() {
-            // Boxes are alike if they have the same ranks, also those that are not named.
-            let mut all = DefaultHasher::new();
-            numbers.hash(&mut all);
-            shape.likeness += &format!("{}", all.finish());
-            shape.look.text.push(format!("rank {}", short.join(" ")));
-        }
+        // Boxes are alike if they have the same ranks, also those that are not named.
+        let mut all = DefaultHasher::new();
+        numbers.hash(&mut all);
+        shape.likeness += &all.finish().to_string();
+        shape.look.text.push(format!("rank {}", short.join(" ")));
     }
 
     /// `rank 3`, and of which job if there are several.

@@ -206,14 +206,23 @@ fn is_closed_pipe(error: &anyhow::Error) -> bool {
 mod tests {
     use super::*;
 
-    /// Words of a command line: what is within quotes is one.
+    /// Words of a command line: what is within quotes is one. What the shell does with the command,
+    /// and a comment, end it.
     fn words(line: &str) -> Vec<std::ffi::OsString> {
-        let parts = line.split(['"', '\'']).enumerate();
-        let words = parts.flat_map(|(number, part)| match number % 2 {
-            0 => part.split_whitespace().map(Into::into).collect(),
-            _ => vec![part.into()],
-        });
-        words.collect()
+        let mut words = Vec::new();
+        for (number, part) in line.split(['"', '\'']).enumerate() {
+            if number % 2 == 1 {
+                words.push(part.into());
+                continue;
+            }
+            let ends = [part.find(['|', '>', ';', '&']), part.find(" #")];
+            let end = ends.into_iter().flatten().min();
+            words.extend(part[..end.unwrap_or(part.len())].split_whitespace().map(Into::into));
+            if end.is_some() {
+                break;
+            }
+        }
+        words
     }
 
     #[test]
@@ -225,25 +234,6 @@ mod tests {
             assert!(parsed.is_ok(), "{line}: {parsed:?}");
             assert!(line.starts_with(command), "{line}");
         }
-    }
-
-    /// The command of a line of a page: without what the shell does with it, and without a comment.
-    fn command_of(line: &str) -> &str {
-        let mut quote = None;
-        let end = line.char_indices().find(|(at, letter)| match (quote, letter) {
-            (None, '\'' | '"') => {
-                quote = Some(*letter);
-                false
-            }
-            (Some(open), _) => {
-                quote = quote.filter(|_| open != *letter);
-                false
-            }
-            (None, '|' | '>' | ';' | '&') => true,
-            (None, '#') => line[..*at].ends_with(' '),
-            _ => false,
-        });
-        end.map_or(line, |(at, _)| &line[..at]).trim_end()
     }
 
     #[test]
@@ -258,7 +248,7 @@ mod tests {
             // Indented lines are blocks that the tests do not run; those between ``` they do.
             let outside = text.split("```").step_by(2).flat_map(str::lines);
             for line in outside.filter_map(|line| line.strip_prefix("    ")) {
-                let line = command_of(line.trim_start_matches("$ "));
+                let line = line.trim_start_matches("$ ");
                 if !line.starts_with("topobroker ") {
                     continue;
                 }

@@ -11,7 +11,7 @@ use topobroker_process::bytes_within;
 const MOST_BYTES: u64 = 1 << 16;
 
 /// Maximum length of a text that becomes a fact, in bytes.
-const MOST_OF_LINE: usize = 256;
+const LONGEST_LINE: usize = 256;
 
 /// The root of a Linux file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +93,7 @@ impl Root {
     /// The text of a file, if it can be read and is one line of printable characters.
     pub(super) fn line(&self, file: &str) -> Option<String> {
         let is_line = |text: &String| {
-            (1..=MOST_OF_LINE).contains(&text.len()) && !text.chars().any(char::is_control)
+            (1..=LONGEST_LINE).contains(&text.len()) && !text.chars().any(char::is_control)
         };
         self.text(file).ok().flatten().filter(is_line)
     }

@@ -759,7 +759,7 @@ tb_status tb_obj_first_largest_inside(const tb_topology *topology,
 
 /// Distributes the PUs of `root_count` objects over `count` sets, so that software threads bound to
 /// the sets are far from each other. Objects at the depth `until` are not divided; INT32_MAX
-/// divides down to the PUs. If `reverse`, the last objects come first. None of the sets may be
+/// divides down to the PUs. If `reverse`, the last objects come first. No set may be
 /// NULL. Counterpart: hwloc_distrib.
 tb_status tb_objs_distribute(const tb_topology *topology,
                              const tb_obj *roots,

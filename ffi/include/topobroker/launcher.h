@@ -254,7 +254,7 @@ tb_status tb_job_list(const tb_topology *topology,
 /// cpu-list, each of which may be followed by :PE=N, and by :OVERSUBSCRIBE for more ranks than
 /// cores. `bind_to` is none, gpu or one of the objects; NULL means the default of PRRTE. For
 /// cpu-list, `order` has the PUs that the ranks take in turn. The set of a rank that is not bound
-/// becomes empty. None of the sets may be NULL. TB_ERR_PLACEMENT if the ranks cannot be placed.
+/// becomes empty. No set may be NULL. TB_ERR_PLACEMENT if the ranks cannot be placed.
 tb_status tb_place(const tb_topology *topology,
                    const char *map_by,
                    const char *bind_to,

@@ -24,7 +24,7 @@ const COPY: &str = "TOPOBROKER_COPY";
 /// whoever has published it.
 const CHECK: &str = "TOPOBROKER_CHECK";
 
-/// An open file whose owner, mode or seals, and length have been checked. None of its bytes has
+/// An open file whose owner, mode or seals, and length have been checked. No byte of it has
 /// been read yet.
 pub(crate) struct Candidate {
     file: OwnedFd,

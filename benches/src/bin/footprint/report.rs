@@ -62,25 +62,26 @@ pub(crate) fn write(whole: &str, rows: &[Row], folder: &Path) -> anyhow::Result<
 const HEAD: &str = "\
 # Footprint
 
-`cargo run --release -p topobroker-benches --bin footprint -- PREFIX` makes this page, with the libraries that
-`scripts/install PREFIX` has installed.
+`cargo run --release -p topobroker-benches --bin footprint -- PREFIX` makes this page, with the
+libraries that `scripts/install PREFIX` has installed.
 
 ## The whole cost of a C program
 
-What the user of a C program of ten lines pays in all, above the same program without a topology: the library with
-the pages that the loader writes, what the library needs, page tables and the segment. The node is all processes at
-once; the median of three runs. Start is the time from the start of a process to its end, the median of 300 of each
-way, in another order each round.
+What the user of a C program of ten lines pays in all, above the same program without a topology:
+the library with the pages that the loader writes, what the library needs, page tables and the
+segment. The node is all processes at once; the median of three runs. Start is the time from the
+start of a process to its end, the median of 300 of each way, in another order each round.
 ";
 
 const TOPOLOGY_ALONE: &str = "
 ## The topology alone
 
-What a topology adds to the processes of a node that have the library already. Each way of hwloc is measured in the
-same run. All processes of a row live at the same time. A figure is the sum over them, less the sum over as many
-processes of the same program without a topology. Memory is Pss and page tables; \"private\" is what each process has
-written. Each process begins its heap at another place in a page, as programs do, so that no way gains by where a page
-ends. A ratio says how many times our memory the other way takes: ours is first `topobroker` at its fixed address, then
+What a topology adds to the processes of a node that have the library already. Each way of hwloc is
+measured in the same run. All processes of a row live at the same time. A figure is the sum over
+them, less the sum over as many processes of the same program without a topology. Memory is Pss and
+page tables; \"private\" is what each process has written. Each process begins its heap at another
+place in a page, as programs do, so that no way gains by where a page ends. A ratio says how many
+times our memory the other way takes: ours is first `topobroker` at its fixed address, then
 `topobroker, anywhere`.
 
 The figures are in `footprint.csv`; the plots show memory and time against the number of processes.
