@@ -6,10 +6,11 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use topobroker_draw::{DrawnRank, NodeOptions, Units, html, node};
+use topobroker::hwloc::Input;
+use topobroker_draw::{DrawnRank, NodeOptions, Units, html, node, svg};
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::Archive;
-use topobroker_samples::{skip, synthetic};
+use topobroker_reader::{Archive, ObjectType};
+use topobroker_samples::{describe, machines, shared, skip, synthetic};
 
 /// A browser that ends with the test.
 struct Browser {
@@ -235,4 +236,50 @@ fn what_is_not_drawn_is_found_in_the_box_that_stands_for_it() {
     browser.press(&["/", "p", "u", " ", "l", "#", "0"]);
     assert!(browser.run("return scale").as_f64().unwrap() >= 0.8, "what is found can be read");
     assert_eq!(browser.console(), json!([]));
+}
+
+#[test]
+fn no_text_leaves_its_box_on_any_machine() {
+    let (Some(browser), Some(shared)) = (Browser::start(), shared()) else { return };
+    let mut names = Vec::new();
+    // All in one page, because opening a page takes longer than measuring it.
+    let mut page = tempfile::Builder::new().suffix(".html").tempfile().unwrap();
+    writeln!(page, "<!doctype html><meta charset=utf-8>").unwrap();
+    for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
+        let bytes = to_bytes(&describe(&Input::Xml(machine.path))).unwrap();
+        let archive = Archive::open(&bytes).unwrap();
+        let topology = archive.topology();
+        let pus = topology.objects_with_type(ObjectType::PU).take(48);
+        let ranks = (0..).zip(pus).map(|(rank, pu)| DrawnRank {
+            job: "j".to_owned(),
+            rank,
+            pus: pu.cpuset(),
+        });
+        let options = NodeOptions { ranks: ranks.collect(), ..NodeOptions::default() };
+        page.write_all(svg(&node(topology, &options, Units::PIXELS)).as_bytes()).unwrap();
+        names.push(machine.name);
+    }
+    browser.open(page.path());
+    // As wide as the browser's font makes them; a pixel for the edges of letters. Returns of each picture how
+    // many texts have a width, and those that leave their boxes.
+    let script = "return [...document.querySelectorAll('svg')].map(picture => { \
+         let texts = 0; const out = []; \
+         for (const box of picture.querySelectorAll('g[id]')) { \
+             const outer = box.querySelector('rect').getBBox(); \
+             for (const text of box.querySelectorAll('text')) { \
+                 const it = text.getBBox(); \
+                 texts += it.width > 0; \
+                 if (it.x < outer.x - 1 || it.x + it.width > outer.x + outer.width + 1 || \
+                     it.y < outer.y - 1 || it.y + it.height > outer.y + outer.height + 1) \
+                     out.push(text.textContent); \
+             } \
+         } \
+         return [texts, out]; })";
+    let found = browser.run(script);
+    let found = found.as_array().unwrap();
+    assert_eq!(found.len(), names.len());
+    for (picture, name) in found.iter().zip(names) {
+        assert!(picture[0].as_u64().unwrap() > 0, "{name}: no text has a width");
+        assert_eq!(picture[1], json!([]), "{name}");
+    }
 }
