@@ -260,8 +260,8 @@ fn no_text_leaves_its_box_on_any_machine() {
         names.push(machine.name);
     }
     browser.open(page.path());
-    // As wide as the browser's font makes them; a pixel for the edges of letters. Returns of each picture how
-    // many texts have a width, and those that leave their boxes.
+    // For each picture: how many texts have a width in the browser's font, and those that leave their
+    // boxes by more than a pixel.
     let script = "return [...document.querySelectorAll('svg')].map(picture => { \
          let texts = 0; const out = []; \
          for (const box of picture.querySelectorAll('g[id]')) { \
