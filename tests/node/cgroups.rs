@@ -2,56 +2,17 @@
 //! is published or not.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use topobroker_reader::Format;
-use topobroker_reader::jobs::{Cgroup, affinity};
+use topobroker_reader::jobs::affinity;
+use topobroker_samples::made_cgroup::MadeCgroup;
 use topobroker_samples::skip;
 use topobroker_tests::published_here::PublishedHere;
 use topobroker_tests::segments::{topobroker, topobroker_file};
 
-/// A cgroup of version 1 for one controller, removed when this is dropped.
-struct Made(PathBuf);
-
-impl Made {
-    /// `None`, and the test says that it is skipped, where this user can make none.
-    fn new(controller: &str, files: &[(&str, &str)]) -> Option<Self> {
-        let name = format!("topobroker-test-{}-{}", std::process::id(), fastrand::u32(..));
-        let folder = Path::new("/sys/fs/cgroup").join(controller).join(name);
-        if let Err(error) = fs::create_dir(&folder) {
-            skip(format_args!("{}: {error}", folder.display()));
-            return None;
-        }
-        let made = Self(folder);
-        files.iter().for_each(|(name, text)| fs::write(made.0.join(name), text).unwrap());
-        Some(made)
-    }
-
-    /// The last PU that this process may use, with all of its NUMA nodes.
-    fn of_last_pu() -> Option<(Self, String)> {
-        let last = affinity().unwrap().last().unwrap().to_string();
-        let mems = Cgroup::of_this_process().unwrap()?.mems.to_text(Format::List);
-        let made = Self::new("cpuset", &[("cpuset.cpus", &last), ("cpuset.mems", &mems)])?;
-        Some((made, last))
-    }
-
-    /// Words before a command that run it in this cgroup.
-    fn words(&self) -> Vec<String> {
-        let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.0.display());
-        ["sh", "-c", &script, "sh"].map(str::to_owned).to_vec()
-    }
-}
-
-impl Drop for Made {
-    fn drop(&mut self) {
-        // The last process may just be going away.
-        for _ in 0..100 {
-            match fs::remove_dir(&self.0) {
-                Ok(()) => return,
-                Err(_) => std::thread::sleep(std::time::Duration::from_millis(20)),
-            }
-        }
-    }
+/// A cgroup of the last PU that this process may use, and that PU.
+fn of_last_pu() -> Option<(MadeCgroup, String)> {
+    let last = affinity().unwrap().last().unwrap().to_string();
+    Some((MadeCgroup::of_pus(&last)?, last))
 }
 
 /// What a command prints behind other words, with keys or without.
@@ -95,10 +56,11 @@ fn of_part(text: &str) -> String {
 
 #[test]
 fn commands_answer_in_a_cgroup_as_hwlocs_programs_do_whether_published_or_not() {
-    let Some((cgroup, last)) = Made::of_last_pu() else { return };
+    let Some((cgroup, last)) = of_last_pu() else { return };
     let published = PublishedHere::new();
     let taskset = ["taskset", "-c", &last].map(str::to_owned).to_vec();
-    for (place, before) in [("bare", Vec::new()), ("taskset", taskset), ("cpuset", cgroup.words())]
+    for (place, before) in
+        [("bare", Vec::new()), ("taskset", taskset), ("cpuset", cgroup.words().to_vec())]
     {
         for (own, theirs, words) in ALIKE {
             let expected = run(&before, None, theirs, words);
@@ -115,7 +77,7 @@ fn commands_answer_in_a_cgroup_as_hwlocs_programs_do_whether_published_or_not() 
 
 #[test]
 fn all_of_the_node_is_shown_in_a_cgroup_where_it_is_asked_for() {
-    let Some((cgroup, _)) = Made::of_last_pu() else { return };
+    let Some((cgroup, _)) = of_last_pu() else { return };
     let published = PublishedHere::new();
     let all = run(&[], Some(&published), &topobroker_file(), "calc -N pu all");
     for words in ["calc -N pu all --view machine", "calc -N pu all --disallowed"] {
@@ -128,7 +90,7 @@ fn all_of_the_node_is_shown_in_a_cgroup_where_it_is_asked_for() {
 
 #[test]
 fn a_job_that_is_added_in_a_cgroup_has_its_pus_and_all_of_the_node_only_if_asked() {
-    let Some((cgroup, last)) = Made::of_last_pu() else { return };
+    let Some((cgroup, last)) = of_last_pu() else { return };
     let published = PublishedHere::new();
     let program = topobroker_file();
     let run = |words| run(&cgroup.words(), Some(&published), &program, words);
@@ -145,8 +107,7 @@ fn a_job_that_is_added_in_a_cgroup_has_its_pus_and_all_of_the_node_only_if_asked
 
 #[test]
 fn a_quota_of_half_a_pu_is_shown_and_noted_where_ranks_want_more() {
-    let files = [("cpu.cfs_period_us", "100000"), ("cpu.cfs_quota_us", "50000")];
-    let Some(cgroup) = Made::new("cpu", &files) else { return };
+    let Some(cgroup) = MadeCgroup::with_half_a_pu() else { return };
     let published = PublishedHere::new();
     let program = topobroker_file();
     let run = |words| run(&cgroup.words(), Some(&published), &program, words);

@@ -5,10 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use topobroker_embedding::{
-    cgroup_of_the_first_pu, compile_for_others, has, is_root, succeed, topobroker,
-};
+use topobroker_embedding::{compile_for_others, has, is_root, succeed, topobroker};
 use topobroker_reader::Keys;
+use topobroker_samples::made_cgroup::MadeCgroup;
 
 /// Publishes a machine in a folder.
 fn published(folder: &Path, machine: &str) -> Keys {
@@ -157,11 +156,6 @@ fn different_users_and_cgroups_never_share_an_elected_segment() {
     let _alone = crate::loading::alone();
     let another_user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     share_with_their_own_kind(&program, &another_user);
-    let Some(cgroup) = cgroup_of_the_first_pu() else {
-        topobroker_samples::skip(format_args!("no cgroup with a cpuset may be made here"));
-        return;
-    };
-    let confine = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", cgroup.display());
-    share_with_their_own_kind(&program, &["sh", "-c", &confine, "sh"]);
-    std::fs::remove_dir(&cgroup).unwrap();
+    let Some(cgroup) = MadeCgroup::of_pus("0") else { return };
+    share_with_their_own_kind(&program, &cgroup.words().each_ref().map(String::as_str));
 }

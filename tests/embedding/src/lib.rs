@@ -181,22 +181,3 @@ pub fn assert_gone(text: &str) {
         }
     }
 }
-
-/// Makes a cgroup (version 2 or 1) that allows only PU 0. `None` if it cannot be made.
-pub fn cgroup_of_the_first_pu() -> Option<PathBuf> {
-    let name = format!("topobroker-{}", std::process::id());
-    let all = Path::new("/sys/fs/cgroup");
-    let controllers = std::fs::read_to_string(all.join("cgroup.subtree_control"));
-    let parent = match controllers {
-        Ok(controllers) => Some(all.to_owned()).filter(|_| controllers.contains("cpuset"))?,
-        Err(_) => all.join("cpuset"),
-    };
-    let cgroup = parent.join(name);
-    std::fs::create_dir(&cgroup).ok()?;
-    let written = ["cpuset.cpus", "cpuset.mems"].map(|file| std::fs::write(cgroup.join(file), "0"));
-    if written.iter().any(Result::is_err) {
-        let _ = std::fs::remove_dir(&cgroup);
-        return None;
-    }
-    Some(cgroup)
-}

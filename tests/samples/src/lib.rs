@@ -9,6 +9,7 @@
 
 pub mod jobs;
 pub mod json_schema;
+pub mod made_cgroup;
 pub mod made_nodes;
 pub mod nvidia_driver;
 mod reference;
