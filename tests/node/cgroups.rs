@@ -147,6 +147,22 @@ fn where_something_stands_in_for_files_of_the_kernel_it_is_said() {
 }
 
 #[test]
+fn a_cgroup_that_is_not_mounted_is_said_to_be_hidden() {
+    let Some((cgroup, last)) = of_last_pu() else { return };
+    let script = "umount -R -l /sys/fs/cgroup && exec \"$@\"";
+    let hide = ["unshare", "-m", "sh", "-c", script, "sh"].map(str::to_owned);
+    let before = [&cgroup.words()[..], &hide].concat();
+    let own = |words| run(&before, None, &topobroker_file(), words);
+    let said = "the cgroup of this process is hidden";
+    for words in ["scope", "doctor"] {
+        assert!(own(words).contains(said), "PU {last}: {}", own(words));
+    }
+    assert_eq!(own("calc all"), run(&before, None, "hwloc-calc", "all"));
+    let seen = run(&cgroup.words(), None, &topobroker_file(), "scope");
+    assert!(!seen.contains(said), "{seen}");
+}
+
+#[test]
 fn what_hwloc_reads_from_its_environment_is_read_with_a_publication_too() {
     let published = PublishedHere::new();
     for published in [None, Some(&published)] {

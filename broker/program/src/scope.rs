@@ -7,7 +7,7 @@ use clap::Args;
 use std::process::ExitCode;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::Scope as Described;
-use topobroker_reader::jobs::{CpuQuota, Job, Situation};
+use topobroker_reader::jobs::{Cgroup, CpuQuota, Job, Situation};
 
 /// Print which part of the topology is this process's own, and why
 #[derive(Debug, Args)]
@@ -36,7 +36,10 @@ impl Scope {
         let situation = Situation::with_topology(archive.topology(), published)?;
         let decision = situation.decide();
         let quota = CpuQuota::of_this_process()?;
-        let note = situation.is_elsewhere().then(|| elsewhere(&situation));
+        let note = match situation.is_elsewhere() {
+            true => Some(elsewhere(&situation)),
+            false => Cgroup::is_hidden()?.then(|| HIDDEN.to_owned()),
+        };
         let of_job = job.map(|job| job.view().topology().root().cpuset().unwrap_or_default());
         if self.json {
             return output::print(&json::text(&json::Scope {
@@ -72,6 +75,10 @@ impl Scope {
         ))
     }
 }
+
+/// What is to be said where a cgroup cannot be read.
+pub(crate) const HIDDEN: &str = "the cgroup of this process is hidden, because its folder is not \
+    mounted here: commands show the whole node, as hwloc's programs do";
 
 /// What is to be said where a topology of this machine has no PU that this process may use.
 pub(crate) fn elsewhere(situation: &Situation) -> String {

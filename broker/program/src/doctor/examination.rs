@@ -3,7 +3,7 @@
 use super::price::price;
 use crate::output::whole_message;
 use crate::preload;
-use crate::scope::elsewhere;
+use crate::scope::{HIDDEN, elsewhere};
 use crate::status::with_daemons;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ use topobroker::node::daemon::{is_served, looked, was_killed};
 use topobroker::node::status::{Published, PublisherState, published};
 use topobroker::publish::YOUNG;
 use topobroker_process::with_causes;
-use topobroker_reader::jobs::{CpuQuota, Job, Situation};
+use topobroker_reader::jobs::{Cgroup, CpuQuota, Job, Situation};
 use topobroker_reader::{AdoptError, Keys, KeysError, Placement, adopt};
 
 topobroker_layout::words! {
@@ -56,6 +56,7 @@ impl Answer {
 pub(super) fn examine() -> Vec<Answer> {
     let mut answers = vec![segment()];
     answers.extend(part());
+    answers.extend(hidden_cgroup());
     answers.extend(quota());
     answers.push(daemon());
     answers.extend(left_behind());
@@ -113,6 +114,12 @@ fn part() -> Option<Answer> {
         }
     };
     Some(Answer::good("part", text))
+}
+
+/// Whether what the cgroup of this process allows cannot be read; `None` if it can.
+fn hidden_cgroup() -> Option<Answer> {
+    let advice = "mount it: `apptainer exec --bind /sys/fs/cgroup`";
+    Cgroup::is_hidden().ok()?.then(|| Answer::note("cgroup", HIDDEN.to_owned(), advice))
 }
 
 /// Whether the CPU time of this process is limited; `None` if it is not.

@@ -62,6 +62,19 @@ impl Cgroup {
         folders.find_map(|folder| Self::read_if_any(&folder).transpose()).transpose()
     }
 
+    /// Whether this process is in a cgroup whose folder is not there, as in an Apptainer container:
+    /// what the cgroup allows cannot be read there, by hwloc neither.
+    ///
+    /// # Errors
+    ///
+    /// [`SourceError::Read`] if a list of the kernel is longer than any kernel writes.
+    pub fn is_hidden() -> Result<bool, SourceError> {
+        let membership = Self::membership()?;
+        let path = path_in(&membership, Some("cpuset")).or_else(|| path_in(&membership, None));
+        Ok(path.is_some_and(|path| path != "/")
+            && !own_and_above("cpuset")?.any(|folder| exists(&folder)))
+    }
+
     /// What this cgroup leaves of a topology, as hwloc would find it there.
     ///
     /// # Errors
@@ -151,20 +164,14 @@ fn places(cgroup: &str, mounts: &str, controller: &str) -> Vec<(FilePath, FilePa
         }
         let mut kind = kind.split(' ');
         let (name, options) = (kind.next()?, kind.nth(1).unwrap_or_default());
-        let version = match name {
-            "cgroup" if options.split(',').any(|option| option == controller) => 1,
-            "cgroup2" => 2,
+        let (version, controller) = match name {
+            "cgroup" if options.split(',').any(|option| option == controller) => {
+                (1, Some(controller))
+            }
+            "cgroup2" => (2, None),
             _ => return None,
         };
-        let path = cgroup.lines().find_map(|line| {
-            let mut parts = line.splitn(3, ':');
-            let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
-            let fits = match version {
-                1 => controllers.split(',').any(|it| it == controller),
-                _ => controllers.is_empty(),
-            };
-            fits.then_some(path)
-        })?;
+        let path = path_in(cgroup, controller)?;
         let below = path.strip_prefix(root.trim_end_matches('/'));
         let below = below.filter(|below| below.is_empty() || below.starts_with('/'));
         let below = below.unwrap_or_default().trim_matches('/');
@@ -175,6 +182,19 @@ fn places(cgroup: &str, mounts: &str, controller: &str) -> Vec<(FilePath, FilePa
     let mut found: Vec<_> = found.collect();
     found.sort_by_key(|(version, _)| *version);
     found.into_iter().map(|(_, place)| place).collect()
+}
+
+/// The path of a process in the hierarchy of a controller of version 1, or in that of version 2.
+fn path_in<'a>(membership: &'a str, controller: Option<&str>) -> Option<&'a str> {
+    membership.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':');
+        let (_, controllers, path) = (parts.next()?, parts.next()?, parts.next()?);
+        let fits = match controller {
+            Some(controller) => controllers.split(',').any(|it| it == controller),
+            None => controllers.is_empty(),
+        };
+        fits.then_some(path)
+    })
 }
 
 #[cfg(test)]
