@@ -8,8 +8,8 @@ use std::time::Duration;
 use topobroker_layout::set::Format;
 use topobroker_reader::jobs::Cgroup;
 
-/// A cgroup, of version 2 where all controllers are of it, otherwise of version 1. It is removed
-/// when this is dropped.
+/// A cgroup, of version 1 if this machine has that, otherwise of version 2. It is removed when this
+/// is dropped.
 pub struct MadeCgroup(PathBuf);
 
 impl MadeCgroup {
@@ -50,9 +50,8 @@ impl MadeCgroup {
             true => fs::write(parent.join("cgroup.subtree_control"), format!("+{controller}"))?,
             false => parent.push(controller),
         }
-        // A folder that no other test makes.
-        let name = tempfile::Builder::new().prefix("topobroker-test-").tempdir_in(parent)?;
-        let made = Self(name.keep());
+        let folder = tempfile::Builder::new().prefix("topobroker-test-").tempdir_in(parent)?;
+        let made = Self(folder.keep());
         files.iter().try_for_each(|(file, text)| fs::write(made.0.join(file), text))?;
         Ok(made)
     }

@@ -116,7 +116,7 @@ fn part() -> Option<Answer> {
     Some(Answer::good("part", text))
 }
 
-/// Whether what the cgroup of this process allows cannot be read; `None` if it can.
+/// Says that the cgroup of this process cannot be read; `None` if it can.
 fn hidden_cgroup() -> Option<Answer> {
     let advice = "mount it: `apptainer exec --bind /sys/fs/cgroup`";
     Cgroup::is_hidden().ok()?.then(|| Answer::note("cgroup", HIDDEN.to_owned(), advice))

@@ -62,8 +62,8 @@ impl Cgroup {
         folders.find_map(|folder| Self::read_if_any(&folder).transpose()).transpose()
     }
 
-    /// Whether this process is in a cgroup whose folder is not there, as in an Apptainer container:
-    /// what the cgroup allows cannot be read there, by hwloc neither.
+    /// Whether the folder of this process's cgroup is not mounted, as in an Apptainer container.
+    /// Then neither this library nor hwloc can read what the cgroup allows.
     ///
     /// # Errors
     ///
@@ -184,7 +184,8 @@ fn places(cgroup: &str, mounts: &str, controller: &str) -> Vec<(FilePath, FilePa
     found.into_iter().map(|(_, place)| place).collect()
 }
 
-/// The path of a process in the hierarchy of a controller of version 1, or in that of version 2.
+/// The path of a process in the hierarchy of a controller of version 1; without a controller, in
+/// that of version 2.
 fn path_in<'a>(membership: &'a str, controller: Option<&str>) -> Option<&'a str> {
     membership.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':');
