@@ -1,7 +1,9 @@
 //! What changes while a daemon runs: ports that go down and come back, and files that somebody
 //! removes.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
@@ -22,8 +24,10 @@ impl Daemon {
     }
 
     fn start_with(folder: &Path, more: &[&str]) -> Self {
-        let mut command = topobroker();
-        command.args(["serve", "--interval", "1", "--folder"]).arg(folder).args(more);
+        Self::started(&mut serve(folder, more), folder)
+    }
+
+    fn started(command: &mut Command, folder: &Path) -> Self {
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut said = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
@@ -37,8 +41,11 @@ impl Daemon {
     }
 
     fn ask(&self, words: &[&str]) -> String {
-        let mut command = topobroker();
-        command.args(words).env("TOPOBROKER_RUN", &self.folder).env("XDG_RUNTIME_DIR", "/none");
+        self.said_by(topobroker().args(words))
+    }
+
+    fn said_by(&self, command: &mut Command) -> String {
+        command.env("TOPOBROKER_RUN", &self.folder).env("XDG_RUNTIME_DIR", "/none");
         let output = command.output().unwrap();
         String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
     }
@@ -59,6 +66,12 @@ impl Drop for Daemon {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn serve(folder: &Path, more: &[&str]) -> Command {
+    let mut command = topobroker();
+    command.args(["serve", "--interval", "1", "--folder"]).arg(folder).args(more);
+    command
 }
 
 fn until(what: &str, holds: impl Fn() -> bool) {
@@ -109,7 +122,8 @@ fn a_daemon_of_this_machine_that_is_started_again_goes_on_with_its_segment_and_j
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let keys = || std::fs::read_to_string(run.join("keys")).unwrap();
-    for more in [&["--legacy"][..], &[]] {
+    const GUARD: [&str; 3] = ["--guard", "--guard-caller", "app"];
+    for more in [&["--legacy"][..], &GUARD, &[]] {
         let first = Daemon::start_with(&run, more);
         let before = keys();
         first.ask(&["job", "add", "held", "--map-by", "slot", "-n", "1"]);
@@ -121,9 +135,17 @@ fn a_daemon_of_this_machine_that_is_started_again_goes_on_with_its_segment_and_j
         assert!(second.ask(&["status"]).contains(" alive "), "{}", second.ask(&["status"]));
         second.ask(&["job", "remove", "held"]);
     }
-    // Other files are wanted: it is published again.
+    // Other files are wanted, or for other loads: it is published again.
+    let load = ["--guard-load", "0x2/00000000011120000110"];
+    for more in [&["--legacy"][..], &GUARD, &GUARD[..1], &[&GUARD[..1], &load].concat()] {
+        let before = keys();
+        drop(Daemon::start_with(&run, more));
+        assert_ne!(keys(), before, "{more:?}");
+    }
+    // So it is for programs that are told other things of the machine.
     let before = keys();
-    let _third = Daemon::start_with(&run, &["--legacy"]);
+    let mut command = serve(&run, &[&GUARD[..1], &load].concat());
+    drop(Daemon::started(command.env("HWLOC_COMPONENTS", "-opencl"), &run));
     assert_ne!(keys(), before);
 }
 
@@ -140,9 +162,20 @@ fn what_somebody_removes_from_the_folder_of_a_daemon_comes_back() {
         assert!(removed.success(), "{script}");
         until(script, || pus() == "2\n" && run.join("lock").exists());
     }
-    let status = daemon.ask(&["status", "--verbose"]);
-    let counted = status.split("put back: ").nth(1).and_then(|rest| rest.split(' ').next());
-    assert!(counted.is_some_and(|count| count.parse::<u32>().unwrap() >= 6), "{status}");
+    let count = |status: String| {
+        let counted = status.split("put back: ").nth(1).and_then(|rest| rest.split(' ').next());
+        counted.unwrap_or_else(|| panic!("{status}")).parse::<u32>().unwrap()
+    };
+    let counted = count(daemon.ask(&["status", "--verbose"]));
+    assert!(counted >= 6, "{counted}");
+    if rustix::process::geteuid().is_root() {
+        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let mut other = Command::new("setpriv");
+        other.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(topobroker_file());
+        assert_eq!(count(daemon.said_by(other.args(["status", "--verbose"]))), counted);
+    } else {
+        skip(format_args!("being another user takes root"));
+    }
     // No other daemon can take the folder.
     let mut other = topobroker();
     let output = other.args(["serve", "--folder"]).arg(&run).output().unwrap();

@@ -6,7 +6,7 @@ use super::error::{LegacyError, PublishError};
 use super::legacy::{EBUSY, parts, with_ending};
 use super::options::PublishOptions;
 use super::store::named;
-use crate::hwloc::{self, HwlocLoadError, HwlocTopology};
+use crate::hwloc::{self, HwlocTopology};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,6 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use topobroker_process::open_trusted;
 use topobroker_reader::jobs::SourceError;
 use topobroker_slots::{
     CALLERS_LEN, Conditions, FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey,
@@ -74,10 +75,7 @@ pub(super) fn publish(
     published: &[(&'static str, OsString)],
 ) -> Result<(), LegacyError> {
     let path = with_ending(segment, SLOTS_ENDING);
-    let hwloc_cannot = |step| {
-        let file = path.clone();
-        move |source| LegacyError::Hwloc { file, step, source }
-    };
+    let hwloc_cannot = |step| cannot(&path, step);
     let page = u64::try_from(rustix::param::page_size().max(FIRST_PAGE)).unwrap_or(u64::MAX);
     let mut end = page;
     let mut loaded = Vec::new();
@@ -86,11 +84,7 @@ pub(super) fn publish(
         return Err(LegacyError::Loads { found: keys.len(), limit: Slots::MOST });
     }
     for key in keys {
-        let topology = match hwloc::load_as(&key) {
-            // No program of an older hwloc can ask for it.
-            Err(HwlocLoadError::Flags { .. }) if !options.load_keys.contains(&key) => continue,
-            topology => topology?,
-        };
+        let topology = hwloc::load_as(&key)?;
         let length = hwloc::shmem_length(&topology)
             .map_err(hwloc_cannot("report the length of its segment"))? as u64;
         let any_gl = !topology.has_display();
@@ -107,13 +101,8 @@ pub(super) fn publish(
         end += length * u64::from(SLOTS_OF_KEY);
         loaded.push((slots, topology));
     }
-    let library =
-        hwloc::library().map_err(hwloc_cannot("be found among the files of this process"))?;
-    let library = hash_of_file(library.dev(), library.ino());
-    let (cgroup, allowed) = place_of_cgroup()?;
-    let conditions = Conditions { cgroup: allowed, ..conditions_of(published)? };
-    let callers = callers(&options.guard_callers)?;
-    let mut first = Slots { library, conditions, cgroup, callers, keys: Vec::new() };
+    let published = published.iter().map(|(name, value)| (OsString::from(name), value.clone()));
+    let mut first = without_keys(&path, options, published)?;
     let (folder, name) = parts(&path)?;
     let mode = if options.private { 0o400 } else { 0o444 };
     let mut taken = io::ErrorKind::AddrInUse.into();
@@ -136,10 +125,56 @@ pub(super) fn publish(
     Err(LegacyError::Address { file: path, source: taken })
 }
 
-/// The usual keys, then those that were asked for besides.
+/// Whether the slots next to a segment are for the loads, the callers and the conditions for which
+/// they would be written now. `lines` are those by which processes find the segment.
+pub(crate) fn are_current(segment: &Path, options: &PublishOptions, lines: &str) -> bool {
+    let path = with_ending(segment, SLOTS_ENDING);
+    // A value in quotes is taken for another one: then new slots are written.
+    let published = lines.lines().filter_map(|line| line.split_once('='));
+    let published = published.map(|(name, value)| (name.into(), value.into()));
+    let Some((found, wanted)) = read(&path).zip(without_keys(&path, options, published).ok())
+    else {
+        return false;
+    };
+    found.library == wanted.library
+        && found.conditions == wanted.conditions
+        && found.callers == wanted.callers
+        && found.keys.iter().map(|it| it.key).eq(keys(&options.load_keys))
+}
+
+/// What the first page of a file with slots says.
+fn read(path: &Path) -> Option<Slots> {
+    let file = File::from(open_trusted(&path.into()).ok()?);
+    let mut page = [0; FIRST_PAGE];
+    file.read_exact_at(&mut page, 0).ok()?;
+    Slots::read(&page, file.metadata().ok()?.len())
+}
+
+/// The first page for slots that are written now, without their keys.
+fn without_keys(
+    path: &Path,
+    options: &PublishOptions,
+    published: impl Iterator<Item = (OsString, OsString)>,
+) -> Result<Slots, LegacyError> {
+    let library =
+        hwloc::library().map_err(cannot(path, "be found among the files of this process"))?;
+    let library = hash_of_file(library.dev(), library.ino());
+    let (cgroup, allowed) = place_of_cgroup()?;
+    let conditions = Conditions { cgroup: allowed, ..conditions_of(published)? };
+    let callers = callers(&options.guard_callers)?;
+    Ok(Slots { library, conditions, cgroup, callers, keys: Vec::new() })
+}
+
+/// The error that hwloc cannot do a step for a file with slots.
+fn cannot(path: &Path, step: &'static str) -> impl FnOnce(io::Error) -> LegacyError {
+    let file = path.to_owned();
+    move |source| LegacyError::Hwloc { file, step, source }
+}
+
+/// The usual keys that programs of this hwloc can ask for, then those that were asked for besides.
 fn keys(more: &[LoadKey]) -> Vec<LoadKey> {
-    let mut keys: Vec<LoadKey> =
-        USUAL_KEYS.into_iter().filter_map(|key| key.parse().ok()).collect();
+    let usual = USUAL_KEYS.into_iter().filter_map(|key| key.parse().ok());
+    let mut keys: Vec<LoadKey> = usual.filter(hwloc::takes_flags_of).collect();
     for key in more {
         if !keys.contains(key) {
             keys.push(*key);
@@ -171,14 +206,16 @@ fn callers(more: &[String]) -> Result<Vec<String>, LegacyError> {
 
 /// The conditions in this process, and in those that get the published variables, but for the
 /// cgroup.
-fn conditions_of(published: &[(&'static str, OsString)]) -> Result<Conditions, SourceError> {
+fn conditions_of(
+    published: impl Iterator<Item = (OsString, OsString)>,
+) -> Result<Conditions, SourceError> {
     let mut variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     let texts = |variables: &BTreeMap<OsString, OsString>| -> Vec<Vec<u8>> {
         let both = variables.iter().map(|(name, value)| [name.as_bytes(), value.as_bytes()]);
         both.map(|both| both.join(&b'=')).collect()
     };
     let own = texts(&variables);
-    variables.extend(published.iter().map(|(name, value)| (OsString::from(name), value.clone())));
+    variables.extend(published);
     let of_processes = texts(&variables);
     let [environment, published_environment] =
         [own, of_processes].map(|texts| hash_of_environment(texts.iter().map(Vec::as_slice)));

@@ -24,7 +24,7 @@ pub(crate) struct Segment<'a> {
     /// How long ago the daemon looked whether it is still true; null without a daemon.
     pub(crate) looked_seconds: Option<f64>,
     /// How often the daemon has put back files of its folder that were removed; null without a
-    /// daemon, or if only its user may know.
+    /// daemon.
     pub(crate) repairs: Option<u64>,
     pub(crate) publisher: &'static str,
     pub(crate) publisher_pid: Option<u32>,

@@ -257,6 +257,15 @@ pub(crate) fn load_as(key: &LoadKey) -> Result<HwlocTopology<'static>, HwlocLoad
     Ok(topology)
 }
 
+/// Whether this hwloc knows the flags of a key. No program of an older one can ask for it.
+pub(crate) fn takes_flags_of(key: &LoadKey) -> bool {
+    // SAFETY: `topology` is initialised and not loaded yet.
+    let takes = |topology: HwlocTopology<'_>| unsafe {
+        sys::hwloc_topology_set_flags(topology.raw, key.flags) == 0
+    };
+    new_topology().is_ok_and(takes)
+}
+
 const EINVAL: i32 = rustix::io::Errno::INVAL.raw_os_error();
 
 fn new_topology() -> Result<HwlocTopology<'static>, ()> {

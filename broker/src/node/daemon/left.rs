@@ -1,10 +1,11 @@
 //! What is in the folder of a daemon, for those who are not the daemon: whether it looks, and what
 //! one that was killed has left.
 
-use super::own_folder::{KEYS, LOCK, NEW_KEYS};
+use super::own_folder::{KEYS, LOCK, OF_LIVING, REPAIRS};
 use crate::publish::found::{Published, read};
 use crate::publish::{NAME_PREFIX, PublisherState, is_at};
 use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,13 +22,17 @@ pub fn looked(folder: &Path) -> Option<Duration> {
 }
 
 /// How often the daemon of a folder has put back files that were removed; `None` if no daemon has
-/// the folder, or this user may not know.
+/// the folder, or what the file says is no number.
 #[must_use]
 pub fn repairs(folder: &Path) -> Option<u64> {
     /// Longest number that is read.
     const MOST: u64 = 20;
-    let count = text_within(MOST, open_lock(folder)?).ok()?.parse().ok()?;
-    (!was_killed(folder)).then_some(count)
+    looked(folder)?;
+    match open(&folder.join(REPAIRS)) {
+        Ok(file) => text_within(MOST, file).ok()?.parse().ok(),
+        Err(Errno::NOENT) => Some(0),
+        Err(_) => None,
+    }
 }
 
 /// Whether a segment is in the folder of a daemon that runs: then it is the daemon's business.
@@ -46,23 +51,23 @@ pub fn clear_after_killed(folder: &Path) {
     let is_empty = left_in(folder).is_empty() && !folder.join(KEYS).exists();
     // The lock is held until all is removed, so that no new daemon takes the folder meanwhile.
     if let Some(_lock) = lock_of_killed(folder).filter(|_| is_empty) {
-        let _ = fs::remove_file(folder.join(NEW_KEYS));
-        let _ = fs::remove_file(folder.join(LOCK));
+        OF_LIVING.iter().for_each(|name| _ = fs::remove_file(folder.join(name)));
         let _ = fs::remove_dir(folder);
     }
 }
 
 /// The lock of a folder, locked, if a daemon has left it.
 fn lock_of_killed(folder: &Path) -> Option<File> {
-    let lock = open_lock(folder)?;
+    let file = folder.join(LOCK);
+    let lock = open(&file).ok()?;
     let is_free = rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok();
-    (is_free && is_at(&lock, &folder.join(LOCK))).then_some(lock)
+    (is_free && is_at(&lock, &file)).then_some(lock)
 }
 
-/// The lock of a folder, which may be anybody's: no link is followed, and no FIFO waited for.
-fn open_lock(folder: &Path) -> Option<File> {
+/// A file of a folder that may be anybody's: no link is followed, and no FIFO waited for.
+fn open(file: &Path) -> rustix::io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    Some(rustix::fs::open(folder.join(LOCK), flags, Mode::empty()).ok()?.into())
+    Ok(rustix::fs::open(file, flags, Mode::empty())?.into())
 }
 
 /// Whether an earlier daemon has left a segment, for whoever has the lock of the folder: its

@@ -2,7 +2,7 @@
 //!
 //! The folder has the segment of the newest generation, the one before it (because a process may
 //! have just read its keys), older ones that still have jobs, `keys` with the environment lines of
-//! the newest, and `lock`, which the daemon locks, and in which it counts its repairs.
+//! the newest, `lock`, which the daemon locks, and `repairs` with how often it has put back files.
 
 mod error;
 mod left;
@@ -14,13 +14,13 @@ pub use left::{clear_after_killed, is_served, looked, repairs, was_killed};
 
 use crate::publish::{Publication, PublishOptions, is_at, job, remove};
 use left::left_in;
-use own_folder::{KEYS, LOCK, NEW_KEYS, OwnFolder};
+use own_folder::{KEYS, LOCK, OF_LIVING, OwnFolder, REPAIRS};
 use rustix::fs::{FlockOperation, Timespec, Timestamps};
 use served::Served;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use topobroker_reader::jobs::Cgroup;
@@ -60,21 +60,15 @@ impl Folder {
         left.sort_by_key(|(generation, _)| *generation);
         let generation = left.last().map_or(0, |(generation, _)| generation + 1);
         let before = left.into_iter().map(|(_, file)| file).collect();
-        let this = Self { folder, lock, current: None, before, generation, repairs: 0 };
-        this.note_repairs();
-        Ok(this)
+        // The count of an earlier daemon that was killed.
+        let _ = folder.remove_file(REPAIRS);
+        Ok(Self { folder, lock, current: None, before, generation, repairs: 0 })
     }
 
     /// How often this daemon has put back files of its folder.
     #[must_use]
     pub fn repairs(&self) -> u64 {
         self.repairs
-    }
-
-    /// For others ([`repairs`]). If the file cannot be written, they read an earlier number.
-    fn note_repairs(&self) {
-        let text = self.repairs.to_string();
-        let _ = self.lock.set_len(0).and_then(|()| self.lock.write_all_at(text.as_bytes(), 0));
     }
 
     /// The folder itself.
@@ -90,8 +84,8 @@ impl Folder {
     }
 
     /// Goes on with the segment that an earlier daemon has left ([`Folder::leave`]) if it has the
-    /// same archive, mode and files for hwloc as one that would be published now, and none for the
-    /// guard. Then jobs over it go on too. Returns whether it does.
+    /// same archive, mode and files for hwloc and its guard as one that would be published now. Then
+    /// jobs over it go on too. Returns whether it does.
     pub fn resume(&mut self, archive: &[u8], options: &PublishOptions) -> bool {
         let Some(served) = Served::left(&self.folder.path, archive, options) else { return false };
         self.before.retain(|file| *file != served.file);
@@ -107,7 +101,7 @@ impl Folder {
     /// [`DaemonError`]. Then processes still find the segment that was announced before.
     pub fn announce(&mut self, publication: Publication) -> Result<(), DaemonError> {
         let served = Served::new(publication);
-        self.write_keys(&served.lines)?;
+        self.folder.write(KEYS, &served.lines)?;
         self.generation += 1;
         self.before.extend(self.current.replace(served).map(Served::outlive));
         let older = self.before.len().saturating_sub(1);
@@ -147,9 +141,12 @@ impl Folder {
             (self.folder, self.lock) = lock(&path)?;
         }
         self.repairs += 1;
-        self.note_repairs();
+        // If it cannot be written, others read an earlier count.
+        let _ = self.folder.write(REPAIRS, &self.repairs.to_string());
         match &self.current {
-            Some(current) if current.is_there() => self.write_keys(&current.lines).map(|()| false),
+            Some(current) if current.is_there() => {
+                self.folder.write(KEYS, &current.lines).map(|()| false)
+            }
             _ => Ok(true),
         }
     }
@@ -158,21 +155,6 @@ impl Folder {
     pub fn sweep_jobs(&self) {
         // If a folder cannot be listed now, the next round tries again.
         let _ = self.current.as_ref().map(|current| job::sweep_jobs_of(&current.file));
-    }
-
-    /// Replaces the file with the keys in one step.
-    fn write_keys(&self, lines: &str) -> Result<(), DaemonError> {
-        let written = || {
-            // A daemon that was killed while it wrote has left this file.
-            self.folder.remove_file(NEW_KEYS)?;
-            self.folder.make_file(NEW_KEYS)?.write_all(lines.as_bytes())?;
-            self.folder.replace(NEW_KEYS, KEYS)
-        };
-        written().map_err(|source| {
-            let _ = self.folder.remove_file(NEW_KEYS);
-            let file = self.folder.path.join(KEYS);
-            DaemonError::Folder { file, step: "be written", source }
-        })
     }
 
     /// Ends the service: removes the keys, all segments and the folder. Processes keep what they
@@ -193,7 +175,6 @@ impl Folder {
         }
         // The keys go first, so that no process looks for a removed segment.
         let _ = self.folder.remove_file(KEYS);
-        let _ = self.folder.remove_file(NEW_KEYS);
         let current = self.current.take().map_or(Ok(()), |served| remove(&served.outlive()));
         let removed = self.before.iter().fold(current, |first, file| first.and(remove(file)));
         let _ = job::remove_orphans(&self.folder.path, &BTreeSet::new());
@@ -207,9 +188,13 @@ impl Folder {
     }
 
     fn let_go(&self) {
-        let _ = self.folder.remove_file(LOCK);
+        self.unlock();
         // This fails if other files are in the folder, which then stays.
         let _ = fs::remove_dir(&self.folder.path);
+    }
+
+    fn unlock(&self) {
+        OF_LIVING.iter().for_each(|name| _ = self.folder.remove_file(name));
     }
 
     /// Ends the service, but leaves the segments to the next daemon of the folder. Processes still
@@ -219,7 +204,7 @@ impl Folder {
             Some(current) => {
                 current.outlive();
                 if self.is_owned() {
-                    let _ = self.folder.remove_file(LOCK);
+                    self.unlock();
                 }
             }
             None => self.give_up(),
@@ -231,7 +216,7 @@ impl Folder {
     fn give_up(&self) {
         match self.folder.is_made {
             true => self.let_go(),
-            false => _ = self.folder.remove_file(LOCK),
+            false => self.unlock(),
         }
     }
 }

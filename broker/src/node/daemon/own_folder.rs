@@ -4,17 +4,21 @@ use super::error::DaemonError;
 use crate::publish::DAEMON_LOCK;
 use rustix::fs::{AtFlags, Mode, OFlags, fchmod};
 use std::fs::{self, DirBuilder, File, Metadata};
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 /// Name of the file with the keys. Readers know it.
 pub(super) const KEYS: &str = "keys";
-/// Name of the file with the keys while it is written.
-pub(super) const NEW_KEYS: &str = "keys.new";
 /// Name of the file that the daemon locks.
 pub(super) const LOCK: &str = DAEMON_LOCK;
+/// Name of the file with how often files were put back. It is there after the first time.
+pub(super) const REPAIRS: &str = "repairs";
+/// Name of one of these two while it is written.
+const NEW: &str = "new";
+/// The files of a living daemon that are no part of what it publishes. The lock goes last.
+pub(super) const OF_LIVING: [&str; 3] = [REPAIRS, NEW, LOCK];
 
 /// An open folder of root or this user. No other user can change the folders above it.
 #[derive(Debug)]
@@ -56,17 +60,22 @@ impl OwnFolder {
         Ok(rustix::fs::openat(self.opened.as_fd(), name, flags, mode)?.into())
     }
 
-    /// Makes a new file that everybody may read. Fails if the file exists.
-    pub(super) fn make_file(&self, name: &str) -> io::Result<File> {
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(self.opened.as_fd(), name, flags, Mode::RUSR | Mode::WUSR)?;
-        fchmod(&file, Mode::from_raw_mode(0o444))?;
-        Ok(file.into())
-    }
-
-    /// Renames a file to `other`, and replaces the file of that name.
-    pub(super) fn replace(&self, name: &str, other: &str) -> io::Result<()> {
-        Ok(rustix::fs::renameat(self.opened.as_fd(), name, self.opened.as_fd(), other)?)
+    /// Writes a file that everybody may read, in place of the file of that name, in one step.
+    pub(super) fn write(&self, name: &str, text: &str) -> Result<(), DaemonError> {
+        let written = || {
+            // A daemon that was killed while it wrote has left this file.
+            self.remove_file(NEW)?;
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+            let mode = Mode::RUSR | Mode::WUSR;
+            let mut file = File::from(rustix::fs::openat(self.opened.as_fd(), NEW, flags, mode)?);
+            fchmod(&file, Mode::from_raw_mode(0o444))?;
+            file.write_all(text.as_bytes())?;
+            Ok(rustix::fs::renameat(self.opened.as_fd(), NEW, self.opened.as_fd(), name)?)
+        };
+        written().map_err(|source| {
+            let _ = self.remove_file(NEW);
+            DaemonError::Folder { file: self.path.join(name), step: "be written", source }
+        })
     }
 
     /// Removes a file if it exists.

@@ -3,7 +3,9 @@
 use super::left::is_left;
 use crate::publish::found::read;
 use crate::publish::legacy::{FOR_HWLOC, companion_files};
-use crate::publish::{Address, FileId, Publication, PublishOptions, boot_id, id_of, mode_of};
+use crate::publish::{
+    Address, FileId, Publication, PublishOptions, boot_id, id_of, mode_of, slots,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use topobroker_layout::header::{HEADER_LEN, segment_len};
@@ -49,17 +51,26 @@ impl Served {
             Address::Anywhere => header.address == 0,
             Address::Usual => header.address != 0,
         };
+        let has_slots = match has(SLOTS_ENDING) {
+            true => {
+                (options.guard || options.legacy)
+                    && slots::are_current(&served.file, options, &served.lines)
+            }
+            // `legacy` alone writes none of another machine.
+            false => !options.guard,
+        };
         let is_alike = is_left(&published)
             && boot_id().is_ok_and(|id| id == header.boot_id)
             && (header.scope, header.source) == (options.scope, options.source)
             && has_address
             && published.mode == mode_of(options)
-            // What is in the slots depends on options for the guard, too.
-            && !options.guard
             && FOR_HWLOC.into_iter().all(|ending| has(ending) == options.legacy)
-            && (options.legacy || !has(SLOTS_ENDING))
+            && has_slots
             && published.size == segment_len(archive.len()) as u64
-            && fs::read(&served.file).ok()?.get(HEADER_LEN..).is_some_and(|it| it.starts_with(archive));
+            && fs::read(&served.file)
+                .ok()?
+                .get(HEADER_LEN..)
+                .is_some_and(|it| it.starts_with(archive));
         is_alike.then_some(served)
     }
 
