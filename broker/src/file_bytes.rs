@@ -15,6 +15,9 @@ use topobroker_layout::encode::AlignedVec;
 use topobroker_process::bytes_within;
 use topobroker_reader::FileError;
 
+/// Endings of the names of compressed files that are read.
+pub const COMPRESSED_ENDINGS: [&str; 4] = [".gz", ".xz", ".zst", ".bz2"];
+
 /// The bytes of a file, at an address where an archive can be read. A regular file is mapped, and
 /// only the pages that are used are read. If its owner cuts it short meanwhile, the kernel ends the
 /// process with SIGBUS, so this is for programs; processes of a job adopt, which checks the owner.

@@ -1,7 +1,10 @@
 //! Files as people attach them: compressed, in tar files, with text before them.
 
+use rustix::process::{Pid, Signal};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 use topobroker_samples::shared;
 use topobroker_tests::segments::topobroker;
 
@@ -88,6 +91,28 @@ fn what_is_compressed_or_in_a_tar_file_is_read_as_what_it_holds() {
 }
 
 #[test]
+fn a_signal_leaves_nothing_of_a_tar_file() {
+    let folder = packed();
+    let temporary = tempfile::tempdir().unwrap();
+    let inside = || std::fs::read_dir(temporary.path()).unwrap().count();
+    // It waits for the list of other inputs.
+    let mut command = topobroker();
+    command.args(["cluster", "build", "c", "nodes.tar.gz", "root.tar.gz", "@-"]);
+    command.current_dir(folder.path()).env("TMPDIR", temporary.path()).stdin(Stdio::piped());
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+        let mut child = command.spawn().unwrap();
+        while inside() < 2 {
+            assert!(child.try_wait().unwrap().is_none());
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        rustix::process::kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
+        assert_eq!(inside(), 0, "{signal:?}");
+    }
+    assert!(!folder.path().join("c").exists());
+}
+
+#[test]
 fn clusters_of_packed_folders_and_of_differences_are_those_of_the_folder() {
     let folder = packed();
     let at = folder.path();
@@ -110,6 +135,13 @@ fn clusters_of_packed_folders_and_of_differences_are_those_of_the_folder() {
     for input in ["nodes.tar.gz", "nodes.tar.zst", "differences", "differences.tar"] {
         assert_eq!(build(input), plain, "{input}");
     }
+    shell("cp -r differences packed; gzip packed/*; tar -cf packed.tar packed", at);
+    for input in ["packed", "packed.tar"] {
+        assert_eq!(build(input), plain, "{input}");
+    }
+    shell("mkdir lost; cp differences/*.diff.xml lost", at);
+    let lost = text(&run(&["cluster", "build", "--force", "c", "lost"], at));
+    assert!(lost.contains("lost/n1.xml: cannot be read: No such file"), "{lost}");
     assert!(text(&run(&["cluster", "build", "d", "one=root.tar.xz"], at)).is_empty());
     let names =
         run(&["cluster", "build", "--names-from-files", "e", "differences", "one=x.xml.gz"], at);

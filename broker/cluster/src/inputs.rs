@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use topobroker::description::describe;
-use topobroker::file_bytes::{FileBytes, Owners};
+use topobroker::file_bytes::{COMPRESSED_ENDINGS, FileBytes, Owners};
 use topobroker::hwloc::{self, ImportError, Input, LoadOptions, Plugins, import_archives};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
@@ -161,10 +161,11 @@ fn of_differences(text: &str, node: &NodeFile, input: &str) -> Result<PreparedNo
         reference.and_then(|name| Some(node.file.with_file_name(Path::new(&name).file_name()?)));
     let reference =
         reference.ok_or_else(|| ClusterError::NoReference { input: input.to_owned() })?;
-    let bytes = FileBytes::open_found(&reference, MAX_CLUSTER_LEN, node.owners);
-    let reference = bytes.and_then(|bytes| bytes.text().map(str::to_owned));
-    let reference =
-        reference.map_err(|source| ClusterError::Read { input: input.to_owned(), source })?;
+    let file = if reference.exists() { reference } else { compressed(reference) };
+    let bytes = FileBytes::open_found(&file, MAX_CLUSTER_LEN, node.owners);
+    let text_of = bytes.and_then(|bytes| bytes.text().map(str::to_owned));
+    let reference = text_of
+        .map_err(|source| ClusterError::Read { input: file.display().to_string(), source })?;
     let patched = hwloc::patch(&Input::XmlText(reference), text, false)
         .map_err(|source| ClusterError::Differences { input: input.to_owned(), source })?;
     let archive = to_bytes(&patched)?;
@@ -173,6 +174,17 @@ fn of_differences(text: &str, node: &NodeFile, input: &str) -> Result<PreparedNo
         archive.map_err(|source| ClusterError::Node { input: input.to_owned(), source })?;
     // Loaded as its file would have been: nodes that are alike are then one class.
     PreparedNode::of_xml(xml::export(archive.topology()).into_bytes(), node.name.as_deref(), input)
+}
+
+/// A file that was compressed after the differences from it were made; the same one if there is
+/// none.
+fn compressed(file: PathBuf) -> PathBuf {
+    let with = |ending| {
+        let mut name = file.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    };
+    COMPRESSED_ENDINGS.into_iter().map(with).find(|it| it.exists()).unwrap_or(file)
 }
 
 impl PreparedNode {

@@ -53,6 +53,7 @@ mod signals;
 mod status;
 mod subject;
 mod switches;
+mod temporary_folder;
 mod text_file;
 mod unpacked;
 mod unpublish;

@@ -2,6 +2,7 @@
 //! `hwloc-gather-topology` writes it, files of nodes, or one file.
 
 use crate::output::complain;
+use crate::temporary_folder::TemporaryFolder;
 use anyhow::{Context, bail, ensure};
 use std::ffi::{OsStr, OsString};
 use std::fs::Permissions;
@@ -10,7 +11,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use tar::{Archive, EntryType};
-use tempfile::TempDir;
 use topobroker::file_bytes::FileBytes;
 
 /// Limits of what a tar file holds: ten times the largest saved file system that is known.
@@ -20,7 +20,7 @@ const MOST_ENTRIES: usize = 1 << 18;
 /// A tar file, unpacked.
 pub(crate) struct Unpacked {
     tar: PathBuf,
-    folder: TempDir,
+    folder: TemporaryFolder,
     /// What is of interest in it: the saved file system, the folder of files, or the only file.
     inside: PathBuf,
 }
@@ -30,7 +30,7 @@ impl Unpacked {
     pub(crate) fn of(file: &Path) -> anyhow::Result<Option<Self>> {
         let name = || file.display().to_string();
         let Some(bytes) = tar_bytes(file) else { return Ok(None) };
-        let folder = tempfile::tempdir().context("a folder for what the tar file holds")?;
+        let folder = TemporaryFolder::new().context("a folder for what the tar file holds")?;
         unpack(&bytes, folder.path()).with_context(name)?;
         let mut inside = folder.path().to_owned();
         while !is_saved_root(&inside) {

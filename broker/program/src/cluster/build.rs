@@ -11,7 +11,7 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use topobroker::file_bytes::FileBytes;
+use topobroker::file_bytes::{COMPRESSED_ENDINGS, FileBytes};
 use topobroker_cluster::gather::node_of_report;
 use topobroker_cluster::{
     ClusterBuilder, ClusterError, GroupId, NodeFile, Owners, PreparedNode, files_in, prepare_all,
@@ -212,7 +212,7 @@ impl Build {
 /// The name of a node's file without its ending, that of a program which compresses, and that of
 /// hwloc-compress-dir.
 fn without_endings(name: &str) -> &str {
-    let packed = [".gz", ".xz", ".zst", ".bz2"].iter().find_map(|it| name.strip_suffix(it));
+    let packed = COMPRESSED_ENDINGS.iter().find_map(|it| name.strip_suffix(it));
     let name = packed.unwrap_or(name);
     let name =
         name.rfind('.').filter(|dot| *dot > 0).and_then(|dot| name.get(..dot)).unwrap_or(name);
