@@ -78,6 +78,7 @@ if command -v meson >/dev/null; then
     check "C by Meson" "$(sees "$work/meson/rank")" "$expected"
 fi
 [ $kind != deb ] || check "Python" "$(topobroker run -i 'core:4 pu:1' -- python3 -c 'import topobroker; print(len(topobroker.adopt().pus))')" 4
+check "hwloc's names" "$(PATH="$prefix/lib/topobroker/hwloc-names:$PATH" hwloc-calc -i 'core:4 pu:1' -N pu all)" 4
 check "manual pages" "$(find $prefix/share/man -name 'topobroker*.1*' | wc -l)" "$(topobroker manual "$work/source" && ls "$work"/source/*.1 | wc -l)"
 
 # Installed again while a daemon runs and a job is on it. (Without systemd no one starts the daemon again.)

@@ -14,6 +14,15 @@ fn links_of_installed_documents_lead_to_installed_files() {
 }
 
 #[test]
+fn hwlocs_names_are_installed_in_a_folder_for_path() {
+    let names = prefix().join("lib/topobroker/hwloc-names");
+    let program = |name: &str, words: &[&str]| succeed(Command::new(names.join(name)).args(words));
+    assert_eq!(program("hwloc-calc", &["-i", "core:2 pu:2", "-N", "pu", "all"]), "4\n");
+    assert!(program("lstopo-no-graphics", &["-i", "core:2 pu:2"]).contains("PU L#3"));
+    assert_eq!(std::fs::read_dir(&names).unwrap().count(), 10);
+}
+
+#[test]
 fn what_is_installed_is_removed_again_and_nothing_else() {
     prefix();
     let folder = tempfile::tempdir().unwrap();
