@@ -17,6 +17,8 @@ cp -a /bin /sbin /lib /lib64 /image/
 cp /etc/passwd /etc/group /image/etc/
 daemons_folder="" cgroups=""
 
+bare() { "$@"; }
+one_pu() { taskset -c 1 "$@"; }
 cgroup() { systemd-run --quiet --scope -p AllowedCPUs=1-2 -p AllowedMemoryNodes=0 "$@"; }
 # hwloc reads facts of disks from /run/udev, and of memory modules from /sys/firmware.
 # shellcheck disable=SC2086
@@ -27,6 +29,7 @@ in_podman() {
 # Without the mount, hwloc's programs see no cgroup either.
 apptainer_alone() { apptainer -s exec --cpuset-cpus 2-3 --bind /usr,/opt,/run/udev ${daemons_folder:+--bind /run/topobroker} $cgroups /image "$@"; }
 apptainer_with_cgroups() { cgroups="--bind /sys/fs/cgroup" apptainer_alone "$@"; }
+slurm_task() { timeout 30 srun -n 1 -c 1 "$@"; }
 
 # What HWLOC.md lists: whose process it is, sets of the node that the part does not have, and dies.
 of_part() { grep -v 'ProcessName\|LinuxCgroup\|complete cpuset\|complete nodeset'; }
@@ -65,6 +68,17 @@ check "PUs, NUMA nodes" "$(topobroker calc -N pu all), $(topobroker calc -N numa
 nic="$(ls /sys/class/net | grep -v '^lo$' | head -1)"
 ip address add 10.9.9.1/24 dev "$nic" && ip link set "$nic" up
 
+# Tasks of Slurm, in the cgroups of their steps. Its daemons want an address that is not of the loopback, and cgroups of their own.
+slurm="$PWD/slurm"
+sed -e 's#TaskPlugin=task/none#TaskPlugin=task/cgroup,task/affinity#' -e 's#proctrack/linuxproc#proctrack/cgroup#' \
+    -e 's#echo CgroupAutomount=no#printf "CgroupPlugin=cgroup/v2\\nConstrainCores=yes\\n"#' \
+    -e 's#/usr/sbin/slurmd -f#systemd-run --quiet -p Delegate=yes /usr/sbin/slurmd -D -f#' /opt/tests/slurm4-up.sh >up
+found slurm "$(slurmctld -V | cut -d' ' -f2)"
+timeout 100 bash up "$slurm" >slurm.said 2>&1
+export SLURM_CONF="$slurm/slurm.conf"
+tail -n 5 slurm.said "$slurm"/log/*.log >&2
+check "a task of Slurm is in a cgroup of its step" "$(slurm_task sh -c 'grep -c step_ /proc/self/cgroup')" 1
+
 for how in alone "with a daemon"; do
     [ "$how" = alone ] || {
         topobroker serve >serve.said 2>&1 &
@@ -73,7 +87,7 @@ for how in alone "with a daemon"; do
         check "a daemon" "$(ls /run/topobroker | grep -c '^keys$')" 1
         daemons_folder="-v /run/topobroker:/run/topobroker:ro"
     }
-    for place in cgroup in_podman apptainer_with_cgroups apptainer_alone; do
+    for place in bare one_pu cgroup in_podman apptainer_with_cgroups apptainer_alone slurm_task; do
         compare "$place, $how" "$place"
     done
 done
@@ -83,23 +97,10 @@ cgroup topobroker job add part --map-by core >/dev/null
 check "PUs of a job that is added in a cgroup" "$(topobroker job show part --style ranks)" "0 1
 1 2"
 topobroker job remove part
+check "PUs of a task of Slurm" "$(slurm_task topobroker calc -N pu all)" 1
 quota() { sed -n 's/^quota: the CPU time of \([0-9.]*\) PUs.*/\1/p'; }
 check "a quota of systemd" "$(systemd-run --quiet --scope -p CPUQuota=150% topobroker scope | quota)" 1.50
 check "a quota of podman" "$(podman run --rm --network host --cpus 0.5 -v /usr:/usr:ro -v /opt:/opt:ro --rootfs /image topobroker scope | quota)" 0.50
-
-# Tasks of Slurm, in the cgroups of their steps. Its daemons want an address that is not of the loopback, and cgroups of their own.
-slurm="$PWD/slurm"
-sed -e 's#TaskPlugin=task/none#TaskPlugin=task/cgroup,task/affinity#' -e 's#proctrack/linuxproc#proctrack/cgroup#' \
-    -e 's#echo CgroupAutomount=no#printf "CgroupPlugin=cgroup/v2\\nConstrainCores=yes\\n"#' \
-    -e 's#/usr/sbin/slurmd -f#systemd-run --quiet -p Delegate=yes /usr/sbin/slurmd -D -f#' /opt/tests/slurm4-up.sh >up
-found slurm "$(slurmctld -V | cut -d' ' -f2)"
-timeout 100 bash up "$slurm" >slurm.said 2>&1
-export SLURM_CONF="$slurm/slurm.conf"
-task() { timeout 30 srun -n 1 -c 1 "$@" 2>srun.said; }
-check "a task of Slurm is in a cgroup of its step" "$(task sh -c 'grep -c step_ /proc/self/cgroup')" 1
-compare "a task of Slurm, with a daemon" task
-check "PUs of a task of Slurm" "$(task topobroker calc -N pu all)" 1
-cat srun.said slurm.said >&2; tail -n 5 "$slurm"/log/*.log >&2
 
 # The project's own tests of cgroups, but for the one that asks what `compare` asks.
 export XDG_RUNTIME_DIR="$PWD" TOPOBROKER_LOAD_KEEPS=0 TOPOBROKER_SKIPPED="$PWD/skipped"
