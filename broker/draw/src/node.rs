@@ -327,15 +327,25 @@ fn kind(object: Object<'_>) -> BoxKind {
 /// differ.
 fn likeness(object: Object<'_>) -> String {
     let mut likeness = with_subtype(object);
-    likeness.extend(attributes(object, false));
     match object.attributes() {
+        Attributes::NumaNode { local_memory } => {
+            likeness += &as_sold(local_memory).to_string();
+        }
         Attributes::Pci(pci) => {
             likeness += &format!("{:x}:{:x} {:x}", pci.vendor_id, pci.device_id, pci.class_id);
         }
         Attributes::OsDevice { .. } => likeness.extend(object.name()),
-        _ => {}
+        _ => likeness.extend(attributes(object, false)),
     }
     likeness
+}
+
+/// About the memory that was built in, of which the firmware keeps some, most of it from the first
+/// node: the next power of two, or one and a half of one.
+fn as_sold(bytes: u64) -> u64 {
+    let power = bytes.checked_next_power_of_two().unwrap_or(u64::MAX);
+    let between = power / 4 * 3;
+    if bytes <= between { between } else { power }
 }
 
 /// What devices of one kind have in common.

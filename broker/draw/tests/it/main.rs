@@ -4,3 +4,4 @@
 
 mod browser;
 mod pictures;
+mod sheet;

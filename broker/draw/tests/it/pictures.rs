@@ -143,7 +143,7 @@ fn shapes(picture: &Picture, class: &str) -> BTreeMap<u32, Vec<[u32; 2]>> {
 }
 
 /// The share of a picture, in percent, that is in no box but those of the machine and of groups.
-fn white(picture: &Picture) -> u64 {
+pub(crate) fn white(picture: &Picture) -> u64 {
     let text = svg(picture).replace('\n', " ");
     let mut area = 0;
     // Whether each is in a box that has a colour, or is one.
@@ -166,6 +166,11 @@ fn white(picture: &Picture) -> u64 {
     100 - area * 100 / (u64::from(picture.width()) * u64::from(picture.height()))
 }
 
+/// Whether a picture has the form of a page or of a screen: between 1:1 and 16:9.
+pub(crate) fn page_like([width, height]: [u32; 2]) -> bool {
+    (100..=178).contains(&(width * 100 / height))
+}
+
 #[test]
 fn alike_boxes_have_one_shape_and_pictures_the_form_of_a_page() {
     let Some(shared) = shared() else { return };
@@ -184,16 +189,10 @@ fn alike_boxes_have_one_shape_and_pictures_the_form_of_a_page() {
                 );
             }
         }
-        let form = picture.width() * 100 / picture.height();
-        pages += u32::from((100..=178).contains(&form));
+        pages += u32::from(page_like([picture.width(), picture.height()]));
         let white = white(&picture);
         whites.push(white);
-        println!(
-            "{}: {}x{}, form {form}, white {white} %",
-            machine.name,
-            picture.width(),
-            picture.height()
-        );
+        println!("{}: {}x{}, white {white} %", machine.name, picture.width(), picture.height());
         drawn += 1;
     }
     whites.sort_unstable();
