@@ -7,6 +7,7 @@ use crate::flow::{self, Form, Places};
 use crate::picture::{Block, BoxKind, Dash, Frame, Line, Picture, Units};
 use crate::shape::NestedBox;
 use crate::text_size::TextSizes;
+use std::collections::BTreeSet;
 
 /// Places a box with all that is in it, and the legend below.
 pub(crate) fn arrange(
@@ -18,7 +19,7 @@ pub(crate) fn arrange(
 ) -> Picture {
     let mut shape = shape;
     shape.cut();
-    let whole = best(shape, units, most_width);
+    let whole = best(&shape, units, most_width);
     let mut picture = Picture { title: title.to_owned(), ..Picture::default() };
     let (gap_x, gap_y) = (units.gap.0, units.gap.1.max(1));
     whole.put(&mut picture, (gap_x, gap_y), None, units);
@@ -29,7 +30,7 @@ pub(crate) fn arrange(
     let sizes = TextSizes::default();
     for mut entry in legend {
         entry.cut();
-        let entry = Placed::new(entry, &sizes, Form::PAGE, units);
+        let entry = Placed::new(&entry, None, &sizes, Form::PAGE, units);
         if x > gap_x && x + entry.width + gap_x > widest {
             (x, y, row) = (gap_x, y + row + gap_y, 0);
         }
@@ -46,22 +47,22 @@ pub(crate) fn arrange(
 /// The arrangement whose form is the most like a page. What is in the outermost box is wider or
 /// higher for that: a row of two packages is a page if each is high. Of those that are too wide,
 /// the narrowest.
-fn best(shape: NestedBox, units: Units, most_width: Option<u32>) -> Placed {
-    let sizes = TextSizes::of(&shape, units);
+fn best(shape: &NestedBox, units: Units, most_width: Option<u32>) -> Placed<'_> {
+    let sizes = TextSizes::of(shape, units);
     let narrow = most_width.is_some().then_some([Form::NARROW, Form::NARROWEST]);
     let inner =
         [Form::HIGH, Form::HIGHER, Form::WIDE].into_iter().chain(narrow.into_iter().flatten());
     let room = most_width.map_or(u32::MAX, |most| most.saturating_sub(2 * units.gap.0));
-    let cost = |it: &Placed| {
+    let cost = |it: &Placed<'_>| {
         let cost = Form::PAGE.cost(it.width, it.height, it.filled(), units);
         (it.width.saturating_sub(room), cost)
     };
-    let first = Placed::new(shape.clone(), &sizes, Form::PAGE, units);
+    let first = Placed::new(shape, None, &sizes, Form::PAGE, units);
     if first.width <= room && Form::is_page(first.width, first.height, units) {
         return first;
     }
     inner.fold(first, |best, form| {
-        let other = Placed::new(shape.clone(), &sizes, form, units);
+        let other = Placed::new(shape, None, &sizes, form, units);
         let ((own_over, own), (over, least)) = (cost(&other), cost(&best));
         // By a tenth better, so that the usual one stays.
         if (own_over, own * 10) < (over, least * 9) { other } else { best }
@@ -69,15 +70,15 @@ fn best(shape: NestedBox, units: Units, most_width: Option<u32>) -> Placed {
 }
 
 /// A box whose size is known, with the places of its parts in it.
-struct Placed {
-    shape: NestedBox,
+struct Placed<'s> {
+    shape: &'s NestedBox,
     width: u32,
     height: u32,
     /// Height of what is drawn as a box: caches do not enclose what is below them.
     own_height: u32,
     /// Of a bridge: whether what is behind it is in several columns.
     is_bus: bool,
-    parts: Vec<(u32, u32, Placed)>,
+    parts: Vec<(u32, u32, Placed<'s>)>,
 }
 
 /// Letters on the line between a bridge and what is below it.
@@ -86,19 +87,23 @@ const LINK_LETTERS: u32 = 7;
 /// What is at the right of less than so many lines is still in one column.
 const LEAST_LINES: u32 = 16;
 
-impl Placed {
-    fn new(mut shape: NestedBox, sizes: &TextSizes, form: Form, units: Units) -> Self {
-        let io = std::mem::take(&mut shape.io);
-        let [memory, children] = [&mut shape.memory, &mut shape.children].map(|parts| {
-            let parts = std::mem::take(parts).into_iter();
-            parts.map(|it| Self::new(it, sizes, form, units)).collect::<Vec<_>>()
-        });
+impl<'s> Placed<'s> {
+    /// A box whose children are in rows of so many, or in those that suit the form.
+    fn new(
+        shape: &'s NestedBox,
+        in_row: Option<usize>,
+        sizes: &TextSizes,
+        form: Form,
+        units: Units,
+    ) -> Self {
+        let [memory, children] =
+            [&shape.memory, &shape.children].map(|parts| Self::siblings(parts, sizes, form, units));
         let (pad_x, pad_y) = units.pad;
         let text = sizes.size(&shape.look, units);
         let (width, height) = (text.0 + 2 * pad_x, text.1 + 2 * pad_y);
         let mut placed =
             Self { shape, width, height, own_height: height, is_bus: false, parts: Vec::new() };
-        if memory.is_empty() && children.is_empty() && io.is_empty() {
+        if memory.is_empty() && children.is_empty() && shape.io.is_empty() {
             return placed;
         }
         let is_bar = placed.is_bar();
@@ -106,14 +111,14 @@ impl Placed {
         // Below the text.
         let mut y = if is_bar { height + units.gap.1 } else { height - pad_y + units.gap.1.min(3) };
         let memory_form = if form.is_narrow() { form } else { Form::WIDEST };
-        let size = placed.put_rows(memory, memory_form, (left, y), units);
+        let size = placed.put_rows(memory, None, memory_form, (left, y), units);
         if size.1 > 0 {
             placed.width = placed.width.max(left + size.0 + left);
             y += size.1 + units.gap.1;
         }
-        let size = placed.put_rows(children, form, (left, y), units);
+        let size = placed.put_rows(children, in_row, form, (left, y), units);
         let io_left = if size.0 > 0 { left + size.0 + 2 * units.gap.0 } else { left };
-        let (io, places) = Self::devices(&io, size.1, sizes, form, units);
+        let (io, places) = Self::devices(&shape.io, size.1, sizes, form, units);
         let io_size = placed.take(io, places, (io_left, y));
         let right = if io_size.0 > 0 { io_left - left + io_size.0 } else { size.0 };
         placed.width = placed.width.max(left + right + left);
@@ -125,10 +130,46 @@ impl Placed {
         placed
     }
 
+    /// Boxes next to each other. Those with as many children have them in rows of the same length:
+    /// that with which the largest of them is the smallest.
+    fn siblings(shapes: &'s [NestedBox], sizes: &TextSizes, form: Form, units: Units) -> Vec<Self> {
+        let new = |shape, in_row| Self::new(shape, in_row, sizes, form, units);
+        let mut siblings: Vec<Self> = shapes.iter().map(|shape| new(shape, None)).collect();
+        for first in 0..siblings.len() {
+            let key = |it: &Self| (it.kind(), it.shape.children.len());
+            let Some(wanted) = siblings.get(first).map(key).filter(|(_, count)| *count > 1) else {
+                continue;
+            };
+            let alike = siblings.iter().filter(|it| key(it) == wanted);
+            let lengths: BTreeSet<usize> = alike.clone().map(Self::in_row).collect();
+            if lengths.len() < 2 {
+                continue;
+            }
+            let all = |length| -> Vec<Self> {
+                alike.clone().map(|it| new(it.shape, Some(length))).collect()
+            };
+            let area = |all: &Vec<Self>| {
+                let side = |side: fn(&Self) -> u32| all.iter().map(side).max().map_or(0, u64::from);
+                side(|it| it.width) * side(|it| it.height)
+            };
+            let best = lengths.into_iter().map(all).min_by_key(area).unwrap_or_default();
+            let places = siblings.iter_mut().filter(|it| key(it) == wanted);
+            places.zip(best).for_each(|(old, new)| *old = new);
+        }
+        siblings
+    }
+
+    /// How many of the children are in the first row.
+    fn in_row(&self) -> usize {
+        let children = self.parts.iter().skip(self.shape.memory.len());
+        let mut tops = children.take(self.shape.children.len()).map(|(_, top, _)| *top);
+        tops.next().map_or(0, |first| 1 + tops.take_while(|top| *top == first).count())
+    }
+
     /// Devices and bridges in columns as high as what is at their left; higher if they would be
     /// wider than a screen.
     fn devices(
-        io: &[NestedBox],
+        io: &'s [NestedBox],
         height: u32,
         sizes: &TextSizes,
         form: Form,
@@ -136,7 +177,7 @@ impl Placed {
     ) -> (Vec<Self>, Places) {
         let mut limit = height.max(LEAST_LINES * units.line);
         loop {
-            let parts = io.iter().map(|it| Self::device(it.clone(), limit, sizes, form, units));
+            let parts = io.iter().map(|it| Self::device(it, limit, sizes, form, units));
             let parts: Vec<Self> = parts.collect();
             let places = flow::columns(&self::sizes(&parts), limit, units);
             let (wide, high) = places.1;
@@ -150,23 +191,22 @@ impl Placed {
 
     /// A device, or a bridge with all that is behind it, not higher than `limit` if that can be.
     fn device(
-        mut shape: NestedBox,
+        shape: &'s NestedBox,
         limit: u32,
         sizes: &TextSizes,
         form: Form,
         units: Units,
     ) -> Self {
         if shape.look.kind != BoxKind::Bridge {
-            return Self::new(shape, sizes, form, units);
+            return Self::new(shape, None, sizes, form, units);
         }
-        let misc = std::mem::take(&mut shape.children);
-        let behind = std::mem::take(&mut shape.io).into_iter().chain(misc);
+        let behind = shape.io.iter().chain(&shape.children);
         let behind = behind.map(|it| Self::device(it, limit, sizes, form, units)).collect();
         Self::bridge(shape, behind, limit, units)
     }
 
     /// A small square with what is behind it at its right; below it, if that is in several columns.
-    fn bridge(shape: NestedBox, behind: Vec<Self>, limit: u32, units: Units) -> Self {
+    fn bridge(shape: &'s NestedBox, behind: Vec<Self>, limit: u32, units: Units) -> Self {
         let side = (units.letter.max(units.line) * 2 / 3).max(1);
         let side = if units.letter == 1 { 1 } else { side };
         let gap = LINK_LETTERS * units.letter;
@@ -204,6 +244,7 @@ impl Placed {
     fn put_rows(
         &mut self,
         mut parts: Vec<Self>,
+        in_row: Option<usize>,
         form: Form,
         at: (u32, u32),
         units: Units,
@@ -211,9 +252,10 @@ impl Placed {
         make_alike(&mut parts, units);
         let is_folded = parts.iter().any(|part| part.kind() == BoxKind::More);
         let room = self.width.saturating_sub(2 * at.0);
-        let places = match is_folded {
-            true => flow::row_or_column(&sizes(&parts), form, units),
-            false => flow::rows(&sizes(&parts), room, form, units),
+        let places = match in_row {
+            Some(length) => flow::rows_of(length, &sizes(&parts), units),
+            None if is_folded => flow::row_or_column(&sizes(&parts), form, units),
+            None => flow::rows(&sizes(&parts), room, form, units),
         };
         self.take(parts, places, at)
     }
@@ -330,17 +372,17 @@ impl Placed {
     }
 }
 
-fn sizes(parts: &[Placed]) -> Vec<(u32, u32)> {
+fn sizes(parts: &[Placed<'_>]) -> Vec<(u32, u32)> {
     parts.iter().map(|part| (part.width, part.height)).collect()
 }
 
 /// Neighbours of a kind that are of about one size get the same size.
-fn make_alike(parts: &mut [Placed], units: Units) {
+fn make_alike(parts: &mut [Placed<'_>], units: Units) {
     let is_about = |one: u32, other: u32| one.min(other) * 2 >= one.max(other);
     let mut rest = parts;
     while let Some(first) = rest.first() {
         let (kind, size) = (first.kind(), (first.width, first.height));
-        let is_alike = |it: &&Placed| {
+        let is_alike = |it: &&Placed<'_>| {
             it.kind() == kind && is_about(it.width, size.0) && is_about(it.height, size.1)
         };
         let count = rest.iter().take_while(is_alike).count().max(1);

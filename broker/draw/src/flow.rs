@@ -65,6 +65,13 @@ pub(crate) fn rows(sizes: &[(u32, u32)], room: u32, form: Form, units: Units) ->
     }
 }
 
+/// Boxes of these sizes in rows of so many.
+pub(crate) fn rows_of(length: usize, sizes: &[(u32, u32)], units: Units) -> Places {
+    let first = sizes.get(..length).unwrap_or(sizes);
+    let (_, (width, _)) = flow(first, u32::MAX, units);
+    flow(sizes, width, units)
+}
+
 /// Boxes of these sizes, of which some stand for many, in one row or in one column.
 pub(crate) fn row_or_column(sizes: &[(u32, u32)], form: Form, units: Units) -> Places {
     let widest = sizes.iter().map(|(width, _)| *width).max().unwrap_or(0);

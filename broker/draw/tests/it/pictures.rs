@@ -1,7 +1,7 @@
 //! Pictures: what is in them is what `ls` prints, their boxes lie in each other and not on each
 //! other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use topobroker::hwloc::Input;
 use topobroker_cli::console::{self, Style};
 use topobroker_draw::{
@@ -203,6 +203,26 @@ fn alike_boxes_have_one_shape_and_pictures_the_form_of_a_page() {
     );
     assert!(pages * 10 >= drawn * 7, "{pages} of {drawn}");
     assert!(whites[whites.len() / 2] <= 33, "{whites:?}");
+}
+
+#[test]
+fn packages_with_as_many_groups_have_them_in_rows_of_one_length() {
+    let Some(shared) = shared() else { return };
+    // Only the second package has its devices in one group.
+    let input = Input::Xml(shared.join("topologies/prrte__turin-4gpu-nvml.xml"));
+    let bytes = to_bytes(&describe(&input)).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    let text = svg(&node(archive.topology(), &NodeOptions::default(), Units::PIXELS));
+    let text = text.replace('\n', " ");
+    let mut lefts: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for block in text.split("<g id=").filter(|it| it.contains("class=\"group\"")) {
+        let (_, parent) = block.split_once("data-in=\"").unwrap();
+        let (_, shape) = block.split_once("<rect").unwrap();
+        let lefts = lefts.entry(parent.split('"').next().unwrap()).or_default();
+        lefts.insert(number(shape, "x").unwrap());
+    }
+    let columns: Vec<usize> = lefts.values().map(BTreeSet::len).collect();
+    assert!(matches!(columns[..], [one, other] if one == other), "{lefts:?}");
 }
 
 #[test]
