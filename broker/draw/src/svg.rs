@@ -119,7 +119,7 @@ fn write_block(text: &mut String, number: usize, block: &Block) {
     }
     text.push('"');
     if let Some(parent) = block.parent {
-        let _ = write!(text, " data-in=\"b{parent}\"");
+        let _ = write!(text, " data-in=\"{parent}\"");
     }
     let _ = write!(text, "><title>{}", escaped(&block.look.label));
     block.look.details.iter().for_each(|detail| text.extend(["\n", &escaped(detail)]));

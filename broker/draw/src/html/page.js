@@ -38,8 +38,8 @@ function near(box, step) {
   return peers[peers.indexOf(box) + step];
 }
 const steps = {
-  ArrowUp: box => document.getElementById(box.dataset.in),
-  ArrowDown: box => boxes.find(it => it.dataset.in === box.id),
+  ArrowUp: box => document.getElementById('b' + box.dataset.in),
+  ArrowDown: box => boxes.find(it => 'b' + it.dataset.in === box.id),
   ArrowLeft: box => near(box, -1),
   ArrowRight: box => near(box, 1),
   Home: () => boxes[0],
