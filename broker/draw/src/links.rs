@@ -25,6 +25,10 @@ pub fn links(links: &Links<'_>, units: Units) -> Picture {
             picture.lines.push(line(links, link, *one, *other));
         }
     }
+    if units.letter > 1 {
+        spread_figures(&mut picture.lines);
+        picture.lines = as_buses(std::mem::take(&mut picture.lines), units);
+    }
     keep_readable_figures(&mut picture, units);
     put_legend(&mut picture, links, units);
     picture
@@ -150,6 +154,38 @@ fn line(links: &Links<'_>, link: &Link, one: Frame, other: Frame) -> Line {
     }
 }
 
+/// Lines from one box to many that no other line comes to, as a bus: one line down, one across, and
+/// one down to each. Slanted lines would cross the figures of each other.
+fn as_buses(lines: Vec<Line>, units: Units) -> Vec<Line> {
+    /// From so many lines on.
+    const MANY: usize = 5;
+    let ends = |is_there: &dyn Fn(&Line) -> bool| lines.iter().filter(|it| is_there(it)).count();
+    let is_on_bus = |line: &Line| {
+        line.bow == 0
+            && ends(&|it| it.from == line.from && it.to.1 == line.to.1) >= MANY
+            && ends(&|it| it.to == line.to) == 1
+    };
+    let mut buses: BTreeMap<(u32, u32), Vec<Line>> = BTreeMap::new();
+    let mut others = Vec::new();
+    for line in &lines {
+        match is_on_bus(line) {
+            true => buses.entry(line.from).or_default().push(line.clone()),
+            false => others.push(line.clone()),
+        }
+    }
+    for (from, mut drops) in buses {
+        let bus = from.1 + units.line;
+        let across = drops.iter().map(|it| it.to.0).chain([from.0]);
+        let (left, right) = (across.clone().min().unwrap_or(0), across.max().unwrap_or(0));
+        let dash = drops.first().map_or(Dash::Solid, |it| it.dash);
+        let bare = |from, to| Line { from, to, bow: 0, dash, text: None, text_at: 2, label: None };
+        others.extend([bare(from, (from.0, bus)), bare((left, bus), (right, bus))]);
+        drops.iter_mut().for_each(|line| (line.from, line.text_at) = ((line.to.0, bus), 2));
+        others.extend(drops);
+    }
+    others
+}
+
 /// Takes away the figures that would lie on a box or on another figure. They are still what a line
 /// says if it is pointed at.
 fn keep_readable_figures(picture: &mut Picture, units: Units) {
@@ -162,7 +198,6 @@ fn keep_readable_figures(picture: &mut Picture, units: Units) {
     if is_text {
         return;
     }
-    spread_figures(&mut picture.lines);
     let mut taken: Vec<Frame> = picture.blocks.iter().map(|block| block.place).collect();
     for line in &mut picture.lines {
         let Some(frame) = line.text_frame(units) else { continue };

@@ -176,14 +176,22 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The place of its text: above it, usually above its middle.
+    /// The place of its text: above a flat line or an arc, at the right of a steep one.
     pub(crate) fn text_frame(&self, units: Units) -> Option<Frame> {
         let words = u32::try_from(self.text.as_ref()?.chars().count()).ok()?;
         let ((x1, y1), (x2, y2)) = (self.from, self.to);
         let (width, height) = (words * units.letter, units.line - 3);
         let along = |from: u32, to: u32| (from * (4 - self.text_at) + to * self.text_at) / 4;
-        let bottom = along(y1, y2).saturating_sub(self.bow + 3);
-        let x = along(x1, x2).saturating_sub(width / 2);
+        let (x, y) = (along(x1, x2), along(y1, y2));
+        let (across, down) = (x1.abs_diff(x2), y1.abs_diff(y2));
+        if self.bow == 0 && across <= 2 * down {
+            // So far the line is off within half of the height of a letter.
+            let off = across * height / (2 * down.max(1));
+            let y = y.saturating_sub(height / 2);
+            return Some(Frame { x: x + 4 + off, y, width, height });
+        }
+        let bottom = y.saturating_sub(self.bow + 3);
+        let x = x.saturating_sub(width / 2);
         Some(Frame { x, y: bottom.saturating_sub(height), width, height })
     }
 }
