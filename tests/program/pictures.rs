@@ -29,6 +29,10 @@ fn the_program_writes_each_format_and_replaces_no_file_unless_it_is_asked_to() {
     assert!(!refused.status.success() && said.contains("built without the feature png"), "{said}");
     assert!(node.run(&["draw"]).starts_with("<svg "));
     assert!(node.run(&["draw", "--links", "--of", "ascii"]).contains("MEM to memory"));
+    let dated = node.run(&["draw", "--append-legend", "Date: today", "--append-legend", "<by me>"]);
+    assert!(dated.contains(">Date: today</text>") && dated.contains(">&lt;by me&gt;</text>"));
+    let dated = node.run(&["lstopo", "--of", "svg", "--append-legend", "Date: today"]);
+    assert!(dated.contains(">Date: today</text>"));
     let shown = node.run(&["draw", "--of", "ascii", "--show", "core", "--no-factorize"]);
     assert!(shown.contains("Core L#0") && !shown.contains("L2 L#0"), "{shown}");
 }

@@ -59,6 +59,8 @@ pub struct NodeOptions<'a> {
     pub most_width: Option<u32>,
     /// No legend.
     pub no_legend: bool,
+    /// Lines of the legend behind the host's.
+    pub more_legend: Vec<String>,
 }
 
 /// The picture of a topology.
@@ -272,6 +274,7 @@ impl Drawing<'_> {
     fn legend(&self, host: Option<&str>, shape: &NestedBox) -> Vec<NestedBox> {
         let mut legend: Vec<NestedBox> =
             host.map(|host| NestedBox::legend(format!("Host: {host}"))).into_iter().collect();
+        legend.extend(self.options.more_legend.iter().cloned().map(NestedBox::legend));
         let indexes = match self.options.indexes {
             Indexes::Both => "L#: logical index, P#: index of the operating system",
             Indexes::Logical => "L#: logical index",

@@ -9,6 +9,9 @@ pub(crate) struct LstopoOptions {
     /// Of a picture: draw no legend
     #[arg(long, hide = true, alias = "no-default-legend")]
     pub(super) no_legend: bool,
+    /// Of a picture: another line of the legend
+    #[arg(long, hide = true, value_name = "LINE")]
+    pub(super) append_legend: Vec<String>,
     /// Of a picture: draw everything, whatever repeats
     #[arg(long, hide = true)]
     pub(super) no_factorize: bool,
@@ -44,8 +47,7 @@ enum Value {
     One,
 }
 
-const LEFT_OUT: [(&str, Value); 25] = [
-    ("append-legend", Value::One),
+const LEFT_OUT: [(&str, Value); 24] = [
     ("attrs", Value::Perhaps),
     ("binding-color", Value::One),
     ("children-order", Value::One),

@@ -36,7 +36,7 @@ pub(crate) struct Draw {
     #[command(flatten)]
     file: PictureFile,
     /// Draw the graph of links
-    #[arg(long, conflicts_with_all = ["highlight", "show", "ignore", "filter", "factorize", "no_factorize", "no_ranks", "no_legend", "physical", "logical"])]
+    #[arg(long, conflicts_with_all = ["highlight", "show", "ignore", "filter", "factorize", "no_factorize", "no_ranks", "no_legend", "append_legend", "physical", "logical"])]
     links: bool,
     #[command(flatten)]
     filters: FilterOptions,
@@ -65,6 +65,9 @@ pub(crate) struct Draw {
     /// Draw no legend
     #[arg(long)]
     no_legend: bool,
+    /// Write another line into the legend, such as "Date: $(date)". Repeat for more
+    #[arg(long, value_name = "LINE", conflicts_with = "no_legend")]
+    append_legend: Vec<String>,
     /// Of text: fit it into so many letters, by leaving out I/O, then caches, then PUs. By default
     /// the width of the terminal; 0 leaves out nothing
     #[arg(long, value_name = "LETTERS")]
@@ -87,6 +90,7 @@ impl Draw {
             physical: false,
             logical: false,
             no_legend: false,
+            append_legend: Vec::new(),
             width: None,
         }
     }
@@ -94,8 +98,9 @@ impl Draw {
     /// The picture with lstopo's options.
     pub(crate) fn with(self, lstopo: &LstopoOptions, [physical, logical]: [bool; 2]) -> Self {
         let &LstopoOptions { no_legend, no_factorize, factorize, .. } = lstopo;
+        let append_legend = lstopo.append_legend.clone();
         lstopo.say_what_is_left_out();
-        Self { no_legend, no_factorize, factorize, physical, logical, ..self }
+        Self { no_legend, append_legend, no_factorize, factorize, physical, logical, ..self }
     }
 
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
@@ -187,6 +192,7 @@ impl Draw {
             },
             no_pus: self.filters.leaves_out_pus(),
             no_legend: self.no_legend,
+            more_legend: self.append_legend.clone(),
             ..NodeOptions::default()
         })
     }
