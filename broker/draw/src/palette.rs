@@ -84,6 +84,20 @@ pub(crate) fn numbered(number: usize) -> Pair {
     COLOURS.get(number % COLOURS.len()).copied().unwrap_or(PAGE)
 }
 
+/// Lengths of the strokes of a border and of the gaps between them, by how often a colour has come
+/// before.
+pub(crate) const BORDERS: [&[u8]; 4] = [&[], &[6, 2], &[2, 2], &[9, 2, 2, 2]];
+
+/// The border of a box, which may have a numbered colour.
+pub(crate) fn border_of(colour: Option<usize>) -> &'static [u8] {
+    BORDERS.get(colour.map_or(0, border)).copied().unwrap_or_default()
+}
+
+/// Which of [`BORDERS`] a numbered colour has.
+pub(crate) fn border(number: usize) -> usize {
+    number / COLOURS.len() % BORDERS.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

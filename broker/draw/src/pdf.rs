@@ -86,7 +86,9 @@ fn draw_block(drawn: &mut Content, block: &Block) {
         true => drawn.set_stroke_rgb(0.7, 0.36, 0.0).set_line_width(3.0),
         false => drawn.set_stroke_rgb(0.2, 0.2, 0.2).set_line_width(1.0),
     };
-    drawn.rect(x, y, width, height).fill_nonzero_and_stroke();
+    let border = palette::border_of(block.look.colour).iter().copied().map(f32::from);
+    drawn.set_dash_pattern(border, 0.0);
+    drawn.rect(x, y, width, height).fill_nonzero_and_stroke().set_dash_pattern([], 0.0);
     if block.look.marks.disallowed {
         drawn.set_line_width(1.0).set_dash_pattern([2.0, 3.0], 0.0);
         drawn.move_to(x, y + height).line_to(x + width, y).stroke();

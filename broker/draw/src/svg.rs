@@ -45,10 +45,13 @@ fn style(picture: &Picture) -> String {
          rect{{stroke-width:1}}\
          .more>rect{{stroke-dasharray:2 3}}.l{{fill:none;stroke-width:1}}\
          .dashed{{stroke-dasharray:6 3}}.dotted{{stroke-dasharray:2 3}}.thick{{stroke-width:3}}\
-         .r1>rect{{stroke-dasharray:6 2}}.r2>rect{{stroke-dasharray:2 2}}\
-         .r3>rect{{stroke-dasharray:9 2 2 2}}.mark>rect{{stroke-width:3}}\n",
+         .mark>rect{{stroke-width:3}}\n",
         Mode::Light.of(palette::STRIPES)
     );
+    for (number, border) in palette::BORDERS.iter().enumerate().skip(1) {
+        let lengths: Vec<String> = border.iter().map(u8::to_string).collect();
+        let _ = writeln!(text, ".r{number}>rect{{stroke-dasharray:{}}}", lengths.join(" "));
+    }
     text += &colours(picture, Mode::Light, "");
     let by_system = colours(picture, Mode::Dark, ":root:not([data-theme=light]) ");
     let by_page = colours(picture, Mode::Dark, "[data-theme=dark] ");
@@ -104,11 +107,10 @@ fn write_block(text: &mut String, number: usize, block: &Block) {
     let place = block.place;
     let _ = write!(text, "<g id=\"b{number}\" class=\"{}", block.look.kind.name());
     if let Some(colour) = block.look.colour {
-        let (again, number) = (colour / palette::COLOURS.len(), colour % palette::COLOURS.len());
+        let (border, number) = (palette::border(colour), colour % palette::COLOURS.len());
         let of_legend = if block.look.kind == BoxKind::Legend { " on" } else { "" };
         let _ = write!(text, "{of_legend} c{number}");
-        // Colours that come again have other borders.
-        text.push_str(["", " r1", " r2", " r3"].get(again % 4).copied().unwrap_or_default());
+        let _ = if border > 0 { write!(text, " r{border}") } else { Ok(()) };
     }
     for (is_so, class) in [
         (block.look.marks.hidden, " hidden"),

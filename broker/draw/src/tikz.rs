@@ -23,8 +23,9 @@ fn write_block(text: &mut String, block: &Block) {
     // Writing to a string cannot fail.
     let _ = writeln!(
         text,
-        "\\definecolor{{c}}{{HTML}}{{{}}}\\filldraw[fill=c{}] ({},{}) rectangle ({},{});",
+        "\\definecolor{{c}}{{HTML}}{{{}}}\\filldraw[fill=c{}{}] ({},{}) rectangle ({},{});",
         colour.trim_start_matches('#').to_ascii_uppercase(),
+        dashes(block.look.colour),
         if block.look.marks.highlighted { ",line width=2pt" } else { "" },
         place.x,
         place.y,
@@ -46,6 +47,14 @@ fn write_block(text: &mut String, block: &Block) {
         let y = top + row * Units::PIXELS.line;
         let _ = writeln!(text, "\\node at ({left},{y}) {{{}}};", escaped(line));
     }
+}
+
+/// The option for the border of a box of a numbered colour.
+fn dashes(colour: Option<usize>) -> String {
+    let lengths = palette::border_of(colour);
+    let pairs = lengths.chunks(2).filter_map(|pair| Some((pair.first()?, pair.get(1)?)));
+    let dashes: String = pairs.map(|(on, off)| format!(" on {on}pt off {off}pt")).collect();
+    if dashes.is_empty() { dashes } else { format!(",dash pattern={}", dashes.trim_start()) }
 }
 
 fn write_line(text: &mut String, line: &Line) {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use topobroker::hwloc::Input;
 use topobroker_cli::console::{self, Style};
 use topobroker_draw::{
-    DrawnRank, Fold, Lines, NodeOptions, Picture, Units, ascii, ascii_coloured, cluster, html,
-    links, node, svg, tikz,
+    DrawnRank, Fold, Lines, NodeOptions, Page, Picture, Units, ascii, ascii_coloured, cluster,
+    html, links, node, pdf, svg, tikz,
 };
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::cluster::Cluster;
@@ -321,6 +321,30 @@ fn a_pu_of_many_ranks_names_the_first_and_counts_the_others() {
         assert!(text.contains(named), "{text}");
     }
     assert!(!text.contains("rank 50"), "{text}");
+}
+
+#[test]
+fn ranks_from_the_thirteenth_on_have_another_border_in_every_format() {
+    let bytes = to_bytes(&synthetic("Core:13 PU:1")).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    let rank = |rank: u32| {
+        let pus = Some(std::iter::once(rank).collect());
+        DrawnRank { job: "j".to_owned(), rank, pus }
+    };
+    let drawn = |ranks| {
+        let options =
+            NodeOptions { ranks: (0..ranks).map(rank).collect(), ..NodeOptions::default() };
+        let picture = node(archive.topology(), &options, Units::PIXELS);
+        let pdf = String::from_utf8_lossy(&pdf(&picture, Page::Picture)).into_owned();
+        [
+            svg(&picture).matches("class=\"pu c0 r1\"").count(),
+            tikz(&picture).matches(",dash pattern=on 6pt off 2pt]").count(),
+            pdf.matches("[6 2] 0 d").count(),
+        ]
+    };
+    assert_eq!(drawn(12), [0; 3]);
+    // The PU of the rank; the legend has it once more.
+    assert_eq!(drawn(13), [1, 2, 2]);
 }
 
 #[test]
