@@ -7,9 +7,12 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use topobroker::hwloc::Input;
-use topobroker_draw::{DrawnRank, NodeOptions, Units, html, node, svg};
+use topobroker_draw::{DrawnRank, Fold, NodeOptions, Units, cluster, html, links, node, svg};
 use topobroker_layout::encode::to_bytes;
+use topobroker_reader::cluster::Cluster;
+use topobroker_reader::links::SwitchModel;
 use topobroker_reader::{Archive, ObjectType};
+use topobroker_sample_clusters::grouped_by_fabric;
 use topobroker_samples::{describe, machines, shared, skip, synthetic};
 
 /// A browser that ends with the test.
@@ -239,7 +242,7 @@ fn what_is_not_drawn_is_found_in_the_box_that_stands_for_it() {
 }
 
 #[test]
-fn no_text_leaves_its_box_on_any_machine() {
+fn no_text_leaves_its_box_on_any_machine_and_no_figure_of_a_link_lies_on_another_or_on_a_box() {
     let (Some(browser), Some(shared)) = (Browser::start(), shared()) else { return };
     let mut names = Vec::new();
     // All in one page, because opening a page takes longer than measuring it.
@@ -257,13 +260,32 @@ fn no_text_leaves_its_box_on_any_machine() {
         });
         let options = NodeOptions { ranks: ranks.collect(), ..NodeOptions::default() };
         page.write_all(svg(&node(topology, &options, Units::PIXELS)).as_bytes()).unwrap();
-        names.push(machine.name);
+        let graph = links(&topology.links(SwitchModel::One).unwrap(), Units::PIXELS);
+        page.write_all(svg(&graph).as_bytes()).unwrap();
+        names.extend([machine.name.clone(), machine.name + ", links"]);
+    }
+    if let Some(avakas) = grouped_by_fabric("avakas") {
+        let avakas = cluster(&Cluster::open(&avakas).unwrap(), Fold::Large, Units::PIXELS).unwrap();
+        page.write_all(svg(&avakas).as_bytes()).unwrap();
+        names.push("avakas".to_owned());
     }
     browser.open(page.path());
     // For each picture: how many texts have a width in the browser's font, and those that leave their
-    // boxes by more than a pixel.
-    let script = "return [...document.querySelectorAll('svg')].map(picture => { \
+    // boxes, or lie on others, by more than a pixel.
+    let script = "const DESCENT = 3; /* Digits have none. */ \
+         const meet = (a, b) => a.x + 1 < b.x + b.width && b.x + 1 < a.x + a.width && \
+                                         a.y + 1 < b.y + b.height && b.y + 1 < a.y + a.height; \
+         return [...document.querySelectorAll('svg')].map(picture => { \
          let texts = 0; const out = []; \
+         if (picture.getAttribute('aria-label').startsWith('Links of')) { \
+             const taken = [...picture.querySelectorAll('g[id] rect')].map(it => it.getBBox()); \
+             for (const figure of picture.querySelectorAll('g:not([id]) text')) { \
+                 const all = figure.getBBox(); \
+                 const it = { x: all.x, y: all.y, width: all.width, height: all.height - DESCENT }; \
+                 if (taken.some(other => meet(it, other))) out.push(figure.textContent); \
+                 taken.push(it); \
+             } \
+         } \
          for (const box of picture.querySelectorAll('g[id]')) { \
              const outer = box.querySelector('rect').getBBox(); \
              for (const text of box.querySelectorAll('text')) { \
