@@ -2,7 +2,7 @@
 //! file of NCCL or RCCL, or as the table of `nvidia-smi topo -m`.
 
 use super::nccl_read::{NcclDevice, NcclFile, NcclLink};
-use super::new_links::{DeclarationError, NewLinks};
+use super::new_links::{LinksReadError, NewLinks};
 use super::smi_table::is_table;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -26,8 +26,8 @@ pub struct Declared<'a> {
 ///
 /// # Errors
 ///
-/// [`DeclarationError`].
-pub fn declared<'a>(known: &Links<'a>, text: &str) -> Result<Declared<'a>, DeclarationError> {
+/// [`LinksReadError`].
+pub fn declared<'a>(known: &Links<'a>, text: &str) -> Result<Declared<'a>, LinksReadError> {
     let mut declared =
         NewLinks { known, vertices: Vec::new(), links: Vec::new(), notes: Vec::new() };
     match text.trim_start().chars().next() {
@@ -36,13 +36,13 @@ pub fn declared<'a>(known: &Links<'a>, text: &str) -> Result<Declared<'a>, Decla
             declared.keep_own_host(&mut file)?;
             declared.leave_out_others(&file)?;
             if file.links.is_empty() {
-                return Err(DeclarationError::NoLinks);
+                return Err(LinksReadError::NoLinks);
             }
             file.links.iter().for_each(|link| declared.nccl(&file, link));
         }
         Some('{' | '[') => declared.json(&serde_json::from_str(text)?)?,
         _ if is_table(text) => declared.table(text)?,
-        _ => return Err(DeclarationError::Form),
+        _ => return Err(LinksReadError::Form),
     }
     let links = Links::new(known.topology(), declared.vertices, declared.links)?;
     Ok(Declared { links, notes: declared.notes })
@@ -60,12 +60,12 @@ const HIDDEN_DOMAIN: &str = "fffffff:";
 impl<'t> NewLinks<'_, 't> {
     /// Notes the devices that the topology lacks, which NCCL does not use. A file of another
     /// machine names no device of it.
-    fn leave_out_others(&mut self, file: &NcclFile) -> Result<(), DeclarationError> {
+    fn leave_out_others(&mut self, file: &NcclFile) -> Result<(), LinksReadError> {
         let ends = file.ends().filter(|device| !device.bus_id.is_empty());
         let (own, others): (Vec<&NcclDevice>, Vec<_>) =
             ends.partition(|device| self.device(&device.bus_id).is_some());
         if let (true, Some(other)) = (own.is_empty(), others.first()) {
-            return Err(DeclarationError::Device { bus_id: other.bus_id.clone() });
+            return Err(LinksReadError::Device { bus_id: other.bus_id.clone() });
         }
         let note = |it: &&NcclDevice| {
             format!("{}: left out: the topology has no such PCI device", it.bus_id)
@@ -118,7 +118,7 @@ impl<'t> NewLinks<'_, 't> {
     }
 
     /// Leaves the part of this host in a file of several.
-    fn keep_own_host(&self, file: &mut NcclFile) -> Result<(), DeclarationError> {
+    fn keep_own_host(&self, file: &mut NcclFile) -> Result<(), LinksReadError> {
         let hosts: BTreeSet<Option<String>> =
             file.devices.iter().map(|device| device.host.clone()).collect();
         let fits = |host: &&Option<String>| {
@@ -139,19 +139,19 @@ impl<'t> NewLinks<'_, 't> {
                     .for_each(|it| it.bus_id.clear());
                 Ok(())
             }
-            (hosts, fitting) => Err(DeclarationError::Hosts { hosts, fitting: fitting.len() }),
+            (hosts, fitting) => Err(LinksReadError::Hosts { hosts, fitting: fitting.len() }),
         }
     }
 
-    fn json(&mut self, graph: &Value) -> Result<(), DeclarationError> {
+    fn json(&mut self, graph: &Value) -> Result<(), LinksReadError> {
         let list =
             |name: &str| graph.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
         let nodes = list("nodes");
         let edges = graph.get("edges").and_then(Value::as_array).filter(|it| !it.is_empty());
-        let edges = edges.ok_or(DeclarationError::NoEdges)?;
+        let edges = edges.ok_or(LinksReadError::NoEdges)?;
         for (edge, fields) in edges.iter().enumerate() {
             let field = |name| fields.get(name).unwrap_or(&Value::Null);
-            let wrong = |name: &'static str, expected| DeclarationError::Field {
+            let wrong = |name: &'static str, expected| LinksReadError::Field {
                 edge,
                 field: name,
                 found: field(name).to_string(),

@@ -27,5 +27,5 @@ pub use json::{jgf, json};
 pub use matrix::{links_of_gpus, matrix};
 pub use nccl::{GuestBusIds, NcclError, nccl, rccl};
 pub use nccl_read::{NcclDevice, NcclFile, NcclLink, NcclReadError, NcclReadErrorKind, is_bus_id};
-pub use new_links::DeclarationError;
+pub use new_links::LinksReadError;
 pub use pci_tree::{PciTreeError, with_pci_tree};

@@ -11,7 +11,7 @@ use topobroker_reader::links::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(missing_docs, reason = "the messages say what the fields are")]
-pub enum DeclarationError {
+pub enum LinksReadError {
     /// It is no file of NCCL.
     #[error(transparent)]
     Nccl(#[from] NcclReadError),

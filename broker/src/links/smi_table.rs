@@ -2,7 +2,7 @@
 //! table.
 
 use super::nccl::device_number;
-use super::new_links::{DeclarationError, NewLinks};
+use super::new_links::{LinksReadError, NewLinks};
 use topobroker_reader::links::{LinkClass, Vertex, VertexId, VertexKind};
 
 /// The most NVLinks that a GPU has. Pairs that have more together have them by switches.
@@ -64,7 +64,7 @@ const PATHS: [&str; 10] = ["X", "LOC", "PIX", "PXB", "PHB", "NODE", "SYS", "SOC"
 
 impl NewLinks<'_, '_> {
     /// Reads a table.
-    pub(super) fn table(&mut self, text: &str) -> Result<(), DeclarationError> {
+    pub(super) fn table(&mut self, text: &str) -> Result<(), LinksReadError> {
         let Some((start, names)) = head(text) else { return Ok(()) };
         let mut rows: Vec<(usize, Vec<String>)> = Vec::new();
         for (number, line) in (1..).zip(text.lines()).skip(start) {
@@ -82,7 +82,7 @@ impl NewLinks<'_, '_> {
             for (other, cell) in row.iter().take(names.len()).enumerate() {
                 let wrong = |expected| {
                     let (line, cell) = (*line, cell.clone());
-                    Err(DeclarationError::Cell { line, column: other + 1, cell, expected })
+                    Err(LinksReadError::Cell { line, column: other + 1, cell, expected })
                 };
                 let Some(link) = link(cell) else {
                     if PATHS.contains(&&**cell) || cell.is_empty() {
@@ -107,7 +107,7 @@ impl NewLinks<'_, '_> {
             }
         }
         if found.is_empty() {
-            return Err(DeclarationError::NoLinksInTable);
+            return Err(LinksReadError::NoLinksInTable);
         }
         self.between_gpus(&found);
         Ok(())
@@ -115,7 +115,7 @@ impl NewLinks<'_, '_> {
 
     /// The device of a name: `GPU1` is the second as `nvidia-smi` numbers them. `None` for a NIC of
     /// the table.
-    fn end(&mut self, name: &str) -> Result<Option<VertexId>, DeclarationError> {
+    fn end(&mut self, name: &str) -> Result<Option<VertexId>, LinksReadError> {
         if let Some(known) = self.known.find(name) {
             let vertex = self.known.vertex(known).filter(|it| it.kind == VertexKind::Gpu).cloned();
             return Ok(vertex.map(|it| self.add(it)));
@@ -130,7 +130,7 @@ impl NewLinks<'_, '_> {
         let gpu = gpus.iter().find(|gpu| device_number(self.known, **gpu) as usize == number);
         let gpu = gpu.and_then(|gpu| self.known.vertex(*gpu)).cloned();
         let gpu =
-            gpu.ok_or_else(|| DeclarationError::Gpus { name: name.to_owned(), found: gpus.len() })?;
+            gpu.ok_or_else(|| LinksReadError::Gpus { name: name.to_owned(), found: gpus.len() })?;
         Ok(Some(self.add(gpu)))
     }
 
