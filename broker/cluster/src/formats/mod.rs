@@ -16,6 +16,6 @@ mod tleaf;
 pub use dot::dot;
 pub use flux::{FluxLevels, jgf, r};
 pub use hostfile::{hostfile, kubernetes_labels};
-pub use slurm::{SlurmTextError, topology_conf, topology_yaml};
+pub use slurm::{SlurmTextError, topology_conf, topology_units, topology_yaml};
 pub use slurm_nodes::{NodeNames, gres_conf, node_names};
 pub use tleaf::{NotRegular, tleaf};

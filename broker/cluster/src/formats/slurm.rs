@@ -1,7 +1,7 @@
 //! The groups of a cluster as `topology.conf` and `topology.yaml` of Slurm.
 
 use crate::{fold, fold_in_order};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use topobroker_reader::cluster::{ClusterOpenError, GroupKind, NodeGroup, NodeGroups};
 
@@ -29,6 +29,11 @@ pub enum SlurmTextError {
         "the groups are toruses, which Slurm reads from topology.yaml alone: write that with --to slurm-yaml"
     )]
     Torus,
+    /// Nodes can be put into blocks and leaf switches alone.
+    #[error(
+        "nodes are in {kind} {name:?}: `Topology=` of Slurm's nodes names blocks and leaf switches"
+    )]
+    Unit { kind: &'static str, name: String },
     /// There are no groups.
     #[error("the cluster has no groups; build it with --slurm, --group or --group-by-fabric")]
     Empty,
@@ -88,7 +93,7 @@ pub fn topology_yaml(groups: NodeGroups<'_>) -> Result<String, SlurmTextError> {
         GroupKind::Torus => ("torus3d", "toruses", "name"),
         _ => ("tree", "switches", "switch"),
     };
-    let mut text = format!("---\n- topology: topobroker\n  cluster_default: true\n  {name}:\n");
+    let mut text = format!("---\n- topology: {NAME}\n  cluster_default: true\n  {name}:\n");
     if let Some(sizes) = groups.root().sizes().filter(|_| kind == GroupKind::Block) {
         let _ = writeln!(text, "    block_sizes: [{}]", sizes.replace(',', ", "));
     }
@@ -116,6 +121,29 @@ pub fn topology_yaml(groups: NodeGroups<'_>) -> Result<String, SlurmTextError> {
 fn dims(sizes: &str) -> Option<String> {
     let [x, y, z]: [&str; 3] = sizes.split('x').collect::<Vec<_>>().try_into().ok()?;
     Some(format!("{{x: {x}, y: {y}, z: {z}}}"))
+}
+
+/// What Slurm calls the groups of a file of ours.
+const NAME: &str = "topobroker";
+
+/// The block or leaf switch of each node, as `Topology=` of a `NodeName` line has it, which counts
+/// more than the nodes in [`topology_yaml`].
+///
+/// # Errors
+///
+/// [`SlurmTextError`].
+pub fn topology_units(groups: NodeGroups<'_>) -> Result<BTreeMap<&str, String>, SlurmTextError> {
+    let (kind, rows) = rows(groups)?;
+    let mut units = BTreeMap::new();
+    for Row { group, .. } in rows {
+        if matches!(kind, GroupKind::Ring | GroupKind::Torus) {
+            let name = group.name().to_owned();
+            return Err(SlurmTextError::Unit { kind: kind.name(), name });
+        }
+        let unit = format!("{NAME}:{}", group.name());
+        units.extend(group.own_nodes().map(|node| (node.name(), unit.clone())));
+    }
+    Ok(units)
 }
 
 /// The kind that Slurm takes the groups for, and the groups.

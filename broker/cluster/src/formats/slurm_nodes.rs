@@ -20,6 +20,8 @@ struct NodeLine {
     threads: usize,
     /// PUs that are in no such line, because cores of a node have different numbers of them.
     pus_left: usize,
+    /// The block or leaf switch; empty if none is named.
+    unit: String,
     /// Number of GPUs of each type; the type is empty if it is not known.
     gpus: Vec<(String, usize)>,
     /// The lines of `gres.conf` behind the names of the nodes.
@@ -36,19 +38,23 @@ pub struct NodeNames {
 }
 
 /// `NodeName` lines: sockets, cores, threads, the memory in MiB that the smallest node has, if it
-/// is known, and GPUs. Nodes without PUs have no line. Counterpart: `slurmd -C`.
+/// is known, and GPUs. Nodes without PUs have no line. Nodes that are in `units`, as
+/// [`topology_units`](super::topology_units) has them, have a `Topology=`. Counterpart: `slurmd -C`.
 ///
 /// # Errors
 ///
 /// [`ClusterOpenError`] if a class is damaged.
-pub fn node_names(cluster: &Cluster<'_>) -> Result<NodeNames, ClusterOpenError> {
+pub fn node_names(
+    cluster: &Cluster<'_>,
+    units: &BTreeMap<&str, String>,
+) -> Result<NodeNames, ClusterOpenError> {
     let (mut text, mut notes) = (String::new(), Vec::new());
-    let shapes = shapes(cluster)?;
+    let shapes = shapes(cluster, units)?;
     if shapes.keys().any(|shape| !shape.gpus.is_empty() && shape.threads > 0) {
         text += "GresTypes=gpu\n";
     }
     for (shape, (names, memory)) in shapes {
-        let NodeLine { sockets, cores, threads, pus_left, gpus, .. } = shape;
+        let NodeLine { sockets, cores, threads, pus_left, unit, gpus, .. } = shape;
         let cpus = sockets * cores * threads;
         let names = fold(names.iter().map(String::as_str));
         if cpus == 0 {
@@ -75,7 +81,8 @@ pub fn node_names(cluster: &Cluster<'_>) -> Result<NodeNames, ClusterOpenError> 
         let gpus: Vec<String> = gpus.collect();
         let gres =
             if gpus.is_empty() { String::new() } else { format!(" Gres={}", gpus.join(",")) };
-        let _ = writeln!(text, "{gres}");
+        let unit = if unit.is_empty() { unit } else { format!(" Topology={unit}") };
+        let _ = writeln!(text, "{gres}{unit}");
     }
     Ok(NodeNames { text, notes })
 }
@@ -88,7 +95,7 @@ pub fn node_names(cluster: &Cluster<'_>) -> Result<NodeNames, ClusterOpenError> 
 /// [`ClusterOpenError`] if a class is damaged.
 pub fn gres_conf(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
     let mut text = String::new();
-    for (shape, (names, _)) in shapes(cluster)? {
+    for (shape, (names, _)) in shapes(cluster, &BTreeMap::new())? {
         let names = fold(names.iter().map(String::as_str));
         shape.gres.iter().for_each(|line| _ = writeln!(text, "NodeName={names} {line}"));
     }
@@ -98,6 +105,7 @@ pub fn gres_conf(cluster: &Cluster<'_>) -> Result<String, ClusterOpenError> {
 /// The names of the nodes of each shape, and the least memory of one, in bytes.
 fn shapes(
     cluster: &Cluster<'_>,
+    units: &BTreeMap<&str, String>,
 ) -> Result<BTreeMap<NodeLine, (Vec<String>, u64)>, ClusterOpenError> {
     let mut shapes: BTreeMap<NodeLine, (Vec<String>, u64)> = BTreeMap::new();
     for node in cluster.nodes() {
@@ -105,7 +113,9 @@ fn shapes(
         let archive = opened.archive();
         let topology = archive.topology();
         let memory = topology.root().total_memory();
-        let (names, least) = shapes.entry(shape(topology)).or_insert((Vec::new(), memory));
+        let unit = units.get(node.name()).cloned().unwrap_or_default();
+        let shape = NodeLine { unit, ..shape(topology) };
+        let (names, least) = shapes.entry(shape).or_insert((Vec::new(), memory));
         names.push(node.name().to_owned());
         *least = memory.min(*least);
     }
@@ -131,6 +141,7 @@ fn shape(topology: Topology<'_>) -> NodeLine {
         cores: cores / sockets,
         threads: pus / cores.max(1),
         pus_left: pus.saturating_sub(cores / sockets * sockets * (pus / cores.max(1))),
+        unit: String::new(),
         gpus: gpus.into_iter().collect(),
         gres: gres(topology, &all),
     }

@@ -1,10 +1,11 @@
-//! Clusters as files of Flux, Graphviz and Scotch.
+//! Clusters as files of Flux, Graphviz, Scotch, and the nodes of Slurm.
 
 use topobroker::description::describe;
-use topobroker_cluster::formats::{FluxLevels, dot, jgf, r, tleaf};
+use topobroker_cluster::formats::{FluxLevels, dot, jgf, node_names, r, tleaf, topology_units};
 use topobroker_cluster::{ClusterBuilder, GroupId};
 use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{Archive, RestrictFlags, Set, View, cluster::Cluster};
+use topobroker_reader::cluster::{Cluster, GroupKind};
+use topobroker_reader::{Archive, RestrictFlags, Set, View};
 use topobroker_sample_clusters::regular;
 use topobroker_samples::synthetic;
 
@@ -54,4 +55,49 @@ fn clusters_are_written_for_flux_graphviz_and_scotch() {
     };
     let error = tleaf(&Cluster::open(&irregular).unwrap()).unwrap_err().to_string();
     assert_eq!(error, "cores of packages differ: found 2 and 4; a tree of Scotch has equal parts");
+}
+
+/// Two groups with two nodes each, below another one.
+fn cluster_of(kind: GroupKind) -> Vec<u8> {
+    let mut builder = ClusterBuilder::new();
+    let parent = match kind {
+        GroupKind::Switch => builder.add_group(GroupId::CLUSTER, kind, "top").unwrap(),
+        _ => GroupId::CLUSTER,
+    };
+    for (group, names) in [("one", ["n1", "n2"]), ("two", ["n3", "n4"])] {
+        let group = builder.add_group(parent, kind, group).unwrap();
+        for name in names {
+            builder.add_node(group, Some(name), &synthetic("Core:2 PU:1")).unwrap();
+        }
+    }
+    builder.finish().unwrap().to_vec()
+}
+
+/// Slurm 26.05 puts its nodes where these lines say, whatever `topology.yaml` says.
+#[test]
+fn nodes_that_are_alike_have_a_line_for_each_leaf_switch_or_block() {
+    for kind in [GroupKind::Switch, GroupKind::Block] {
+        let bytes = cluster_of(kind);
+        let cluster = Cluster::open(&bytes).unwrap();
+        let units = topology_units(cluster.groups().unwrap()).unwrap();
+        let text = node_names(&cluster, &units).unwrap().text;
+        let lines: Vec<[&str; 2]> = text
+            .lines()
+            .map(|line| [line.split(' ').next().unwrap(), line.rsplit(' ').next().unwrap()])
+            .collect();
+        let expected = [
+            ["NodeName=n[1-2]", "Topology=topobroker:one"],
+            ["NodeName=n[3-4]", "Topology=topobroker:two"],
+        ];
+        assert_eq!(lines, expected, "{kind:?}");
+        let text = node_names(&cluster, &Default::default()).unwrap().text;
+        assert!(text.starts_with("NodeName=n[1-4] ") && !text.contains("Topology="), "{text}");
+    }
+}
+
+#[test]
+fn rings_are_named_by_no_node() {
+    let bytes = cluster_of(GroupKind::Ring);
+    let error = topology_units(Cluster::open(&bytes).unwrap().groups().unwrap()).unwrap_err();
+    assert!(error.to_string().starts_with("nodes are in ring \"one\""), "{error}");
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use topobroker_cluster::formats::{
     FluxLevels, NodeNames, dot, gres_conf, hostfile, jgf, kubernetes_labels, node_names, r, tleaf,
-    topology_conf, topology_yaml,
+    topology_conf, topology_units, topology_yaml,
 };
 
 /// Write a cluster for another program
@@ -23,6 +23,10 @@ pub(super) struct Convert {
     /// numanode, L3cache, pu
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LEVELS")]
     levels: Vec<GraphLevel>,
+    /// Of slurm-nodes: name the block or leaf switch of each node, of the topology that slurm-yaml
+    /// writes (Slurm 25.05 and later)
+    #[arg(long)]
+    topology: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -71,6 +75,10 @@ impl Convert {
             self.levels.is_empty() || matches!(self.to, Target::Jgf),
             "--levels is about --to jgf"
         );
+        ensure!(
+            !self.topology || matches!(self.to, Target::SlurmNodes),
+            "--topology is about --to slurm-nodes"
+        );
         let has = |level| self.levels.contains(&level);
         let levels = FluxLevels {
             sockets: has(GraphLevel::Socket),
@@ -82,7 +90,9 @@ impl Convert {
             Target::SlurmConf => topology_conf(cluster.groups()?)?,
             Target::SlurmYaml => topology_yaml(cluster.groups()?)?,
             Target::SlurmNodes => {
-                let NodeNames { text, notes } = node_names(&cluster)?;
+                let groups = if self.topology { Some(cluster.groups()?) } else { None };
+                let units = groups.map(topology_units).transpose()?.unwrap_or_default();
+                let NodeNames { text, notes } = node_names(&cluster, &units)?;
                 notes.iter().for_each(|note| output::say(&format!("note: {note}")));
                 text
             }
