@@ -142,7 +142,7 @@ fn a_daemon_of_this_machine_that_is_started_again_goes_on_with_its_segment_and_j
         drop(Daemon::start_with(&run, more));
         assert_ne!(keys(), before, "{more:?}");
     }
-    // So it is for programs that are told other things of the machine.
+    // So it is if programs would find other things of the machine.
     let before = keys();
     let mut command = serve(&run, &[&GUARD[..1], &load].concat());
     drop(Daemon::started(command.env("HWLOC_COMPONENTS", "-opencl"), &run));
