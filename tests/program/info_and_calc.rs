@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Output, Stdio};
+use topobroker_samples::skip;
 use topobroker_tests::segments::{topobroker, topobroker_file};
 
 const MACHINE: [&str; 2] = ["-i", "Package:2 NUMANode:1 Core:2 PU:2"];
@@ -116,4 +117,32 @@ fn a_wrong_location_is_one_clear_line_with_status_1_and_wrong_usage_is_status_2(
         let (command, rest) = arguments.split_first().unwrap();
         assert_eq!(ask(command, rest).status.code(), Some(2), "wrong usage: {arguments:?}");
     }
+}
+
+#[test]
+fn files_and_descriptions_are_read_without_hwlocs_plugins_for_machines() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("node.xml");
+    let xml = topobroker().args(["export", "-i", "core:2 pu:1"]).output().unwrap().stdout;
+    std::fs::write(&file, xml).unwrap();
+    // The plugins that hwloc has loaded.
+    let plugins = |input: &str| {
+        let mut command = topobroker();
+        command.args(["calc", "-N", "core", "all", "-i", input]).env("HWLOC_PLUGINS_VERBOSE", "1");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        let ready = |line: &str| Some(line.strip_suffix("' ready")?.rsplit_once('`')?.1.to_owned());
+        said.lines().filter_map(ready).collect::<Vec<String>>()
+    };
+    let of_machine = plugins("machine");
+    if of_machine.is_empty() {
+        return skip(format_args!("hwloc has no plugins here: install libhwloc-plugins"));
+    }
+    assert_eq!(plugins("core:2 pu:1"), [""; 0]);
+    let of_xml = plugins(file.to_str().unwrap());
+    assert!(of_xml.iter().all(|name| name == "hwloc_xml_libxml"), "{of_xml:?}");
+    // What a command is started with is not changed.
+    let words = ["run", "-i", "core:2 pu:1", "--", "printenv", "HWLOC_PLUGINS_BLACKLIST"];
+    assert_eq!(topobroker().args(words).output().unwrap().status.code(), Some(1));
 }

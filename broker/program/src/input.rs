@@ -170,7 +170,8 @@ impl Input {
             );
         }
         let watched = matches!(input, hwloc::Input::Fsroot(_)).then(|| limit_time(input.name()));
-        let description = hwloc::import(&input, &self.options(filters))?;
+        let options = self.options(filters);
+        let description = hwloc::with_few_plugins(&input, || hwloc::import(&input, &options))?;
         drop(watched);
         Ok((description, input.source()))
     }
