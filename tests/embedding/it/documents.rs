@@ -29,7 +29,7 @@ fn leads_somewhere(page: &Path, link: &str) -> bool {
         && (heading.is_empty() || headings(&fs::read_to_string(target).unwrap()).contains(heading))
 }
 
-fn pages(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn pages(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();

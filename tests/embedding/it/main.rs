@@ -7,6 +7,7 @@ mod administration;
 mod audited;
 mod book;
 mod c_interface;
+mod commands_of_pages;
 mod communicators;
 mod daemon;
 mod distances;
