@@ -1,10 +1,11 @@
 //! Files as people attach them: compressed, in tar files, with text before them.
 
 use rustix::process::{Pid, Signal};
+use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use topobroker_samples::shared;
 use topobroker_tests::segments::topobroker;
 
@@ -91,24 +92,42 @@ fn what_is_compressed_or_in_a_tar_file_is_read_as_what_it_holds() {
 }
 
 #[test]
-fn a_signal_leaves_nothing_of_a_tar_file() {
+fn a_signal_leaves_nothing_of_a_tar_file_and_no_cluster_of_half_of_it() {
     let folder = packed();
     let temporary = tempfile::tempdir().unwrap();
     let inside = || std::fs::read_dir(temporary.path()).unwrap().count();
+    let until = |what: &str, holds: &mut dyn FnMut() -> bool| {
+        let begin = Instant::now();
+        while !holds() {
+            assert!(begin.elapsed() < Duration::from_secs(30), "{what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
     // It waits for the list of other inputs.
     let mut command = topobroker();
     command.args(["cluster", "build", "c", "nodes.tar.gz", "root.tar.gz", "@-"]);
     command.current_dir(folder.path()).env("TMPDIR", temporary.path()).stdin(Stdio::piped());
-    for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::KILL] {
         let mut child = command.spawn().unwrap();
-        while inside() < 2 {
-            assert!(child.try_wait().unwrap().is_none());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        until("both are unpacked", &mut || inside() == 2);
         rustix::process::kill_process(Pid::from_child(&child), signal).unwrap();
         assert_eq!(child.wait().unwrap().signal(), Some(signal.as_raw()));
-        assert_eq!(inside(), 0, "{signal:?}");
+        until("both are removed", &mut || inside() == 0);
     }
+    // Another process of it reads what is unpacked, and goes on to the end.
+    let output = std::fs::File::create(folder.path().join("printed")).unwrap();
+    let mut command = topobroker();
+    command.args(["calc", "-i", "one.tgz"]).current_dir(folder.path());
+    command.env("TMPDIR", temporary.path()).stdin(Stdio::piped()).stdout(output);
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    until("it is unpacked", &mut || inside() == 1);
+    rustix::process::kill_process(Pid::from_child(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    stdin.write_all(b"core:7\n").unwrap();
+    drop(stdin);
+    until("it is removed", &mut || inside() == 0);
+    assert_eq!(std::fs::read_to_string(folder.path().join("printed")).unwrap(), "0x00000080\n");
     assert!(!folder.path().join("c").exists());
 }
 

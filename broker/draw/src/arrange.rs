@@ -6,8 +6,8 @@
 use crate::flow::{self, Form, Places};
 use crate::picture::{Block, BoxKind, Dash, Frame, Line, Picture, Units};
 use crate::shape::NestedBox;
+use crate::siblings::make_alike;
 use crate::text_size::TextSizes;
-use std::collections::BTreeSet;
 
 /// Places a box with all that is in it, and the legend below.
 pub(crate) fn arrange(
@@ -30,7 +30,7 @@ pub(crate) fn arrange(
     let sizes = TextSizes::default();
     for mut entry in legend {
         entry.cut();
-        let entry = Placed::new(&entry, None, &sizes, Form::PAGE, units);
+        let entry = Placed::new(&entry, &sizes, Form::PAGE, units);
         if x > gap_x && x + entry.width + gap_x > widest {
             (x, y, row) = (gap_x, y + row + gap_y, 0);
         }
@@ -57,12 +57,12 @@ fn best(shape: &NestedBox, units: Units, most_width: Option<u32>) -> Placed<'_> 
         let cost = Form::PAGE.cost(it.width, it.height, it.filled(), units);
         (it.width.saturating_sub(room), cost)
     };
-    let first = Placed::new(shape, None, &sizes, Form::PAGE, units);
+    let first = Placed::new(shape, &sizes, Form::PAGE, units);
     if first.width <= room && Form::is_page(first.width, first.height, units) {
         return first;
     }
     inner.fold(first, |best, form| {
-        let other = Placed::new(shape, None, &sizes, form, units);
+        let other = Placed::new(shape, &sizes, form, units);
         let ((own_over, own), (over, least)) = (cost(&other), cost(&best));
         // By a tenth better, so that the usual one stays.
         if (own_over, own * 10) < (over, least * 9) { other } else { best }
@@ -70,100 +70,78 @@ fn best(shape: &NestedBox, units: Units, most_width: Option<u32>) -> Placed<'_> 
 }
 
 /// A box whose size is known, with the places of its parts in it.
-struct Placed<'s> {
-    shape: &'s NestedBox,
-    width: u32,
-    height: u32,
+pub(crate) struct Placed<'s> {
+    pub(crate) shape: &'s NestedBox,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
     /// Height of what is drawn as a box: caches do not enclose what is below them.
     own_height: u32,
     /// Of a bridge: whether what is behind it is in several columns.
     is_bus: bool,
-    parts: Vec<(u32, u32, Placed<'s>)>,
+    pub(crate) parts: Vec<(u32, u32, Placed<'s>)>,
 }
 
 /// Letters on the line between a bridge and what is below it.
 const LINK_LETTERS: u32 = 7;
 
 /// What is at the right of less than so many lines is still in one column.
-const LEAST_LINES: u32 = 16;
+pub(crate) const LEAST_LINES: u32 = 16;
 
 impl<'s> Placed<'s> {
-    /// A box whose children are in rows of so many, or in those that suit the form.
-    fn new(
-        shape: &'s NestedBox,
+    pub(crate) fn new(shape: &'s NestedBox, sizes: &TextSizes, form: Form, units: Units) -> Self {
+        let [memory, children] =
+            [&shape.memory, &shape.children].map(|parts| Self::siblings(parts, sizes, form, units));
+        let devices = |height| Self::devices(&shape.io, height, sizes, form, units);
+        Self::bare(shape, sizes, units).fill(memory, children, None, devices, form, units)
+    }
+
+    /// A box with nothing in it.
+    pub(crate) fn bare(shape: &'s NestedBox, sizes: &TextSizes, units: Units) -> Self {
+        let text = sizes.size(&shape.look, units);
+        let (width, height) = (text.0 + 2 * units.pad.0, text.1 + 2 * units.pad.1);
+        Self { shape, width, height, own_height: height, is_bus: false, parts: Vec::new() }
+    }
+
+    /// Puts parts into an empty box: children in rows of so many, or in those that suit the form,
+    /// and `devices` next to them, which depend on the height of these.
+    pub(crate) fn fill(
+        mut self,
+        memory: Vec<Self>,
+        children: Vec<Self>,
         in_row: Option<usize>,
-        sizes: &TextSizes,
+        devices: impl FnOnce(u32) -> (Vec<Self>, Places),
         form: Form,
         units: Units,
     ) -> Self {
-        let [memory, children] =
-            [&shape.memory, &shape.children].map(|parts| Self::siblings(parts, sizes, form, units));
-        let (pad_x, pad_y) = units.pad;
-        let text = sizes.size(&shape.look, units);
-        let (width, height) = (text.0 + 2 * pad_x, text.1 + 2 * pad_y);
-        let mut placed =
-            Self { shape, width, height, own_height: height, is_bus: false, parts: Vec::new() };
-        if memory.is_empty() && children.is_empty() && shape.io.is_empty() {
-            return placed;
+        if self.shape.parts().next().is_none() {
+            return self;
         }
-        let is_bar = placed.is_bar();
+        let (pad_x, pad_y) = units.pad;
+        let is_bar = self.is_bar();
         let (left, inner) = if is_bar { (0, 0) } else { (pad_x, pad_y) };
         // Below the text.
-        let mut y = if is_bar { height + units.gap.1 } else { height - pad_y + units.gap.1.min(3) };
+        let mut y = match is_bar {
+            true => self.height + units.gap.1,
+            false => self.height - pad_y + units.gap.1.min(3),
+        };
         let memory_form = if form.is_narrow() { form } else { Form::WIDEST };
-        let size = placed.put_rows(memory, None, memory_form, (left, y), units);
+        let size = self.put_rows(memory, None, memory_form, (left, y), units);
         if size.1 > 0 {
-            placed.width = placed.width.max(left + size.0 + left);
+            self.width = self.width.max(left + size.0 + left);
             y += size.1 + units.gap.1;
         }
-        let size = placed.put_rows(children, in_row, form, (left, y), units);
+        let size = self.put_rows(children, in_row, form, (left, y), units);
         let io_left = if size.0 > 0 { left + size.0 + 2 * units.gap.0 } else { left };
-        let (io, places) = Self::devices(&shape.io, size.1, sizes, form, units);
-        let io_size = placed.take(io, places, (io_left, y));
+        let (io, places) = devices(size.1);
+        let io_size = self.take(io, places, (io_left, y));
         let right = if io_size.0 > 0 { io_left - left + io_size.0 } else { size.0 };
-        placed.width = placed.width.max(left + right + left);
-        placed.height = y + size.1.max(io_size.1) + inner;
+        self.width = self.width.max(left + right + left);
+        self.height = y + size.1.max(io_size.1) + inner;
         if !is_bar {
-            placed.own_height = placed.height;
+            self.own_height = self.height;
         }
-        placed.widen(units);
-        placed
-    }
-
-    /// Boxes next to each other. Those with as many children have them in rows of the same length:
-    /// that with which the largest of them is the smallest.
-    fn siblings(shapes: &'s [NestedBox], sizes: &TextSizes, form: Form, units: Units) -> Vec<Self> {
-        let new = |shape, in_row| Self::new(shape, in_row, sizes, form, units);
-        let mut siblings: Vec<Self> = shapes.iter().map(|shape| new(shape, None)).collect();
-        for first in 0..siblings.len() {
-            let key = |it: &Self| (it.kind(), it.shape.children.len());
-            let Some(wanted) = siblings.get(first).map(key).filter(|(_, count)| *count > 1) else {
-                continue;
-            };
-            let alike = siblings.iter().filter(|it| key(it) == wanted);
-            let lengths: BTreeSet<usize> = alike.clone().map(Self::in_row).collect();
-            if lengths.len() < 2 {
-                continue;
-            }
-            let all = |length| -> Vec<Self> {
-                alike.clone().map(|it| new(it.shape, Some(length))).collect()
-            };
-            let area = |all: &Vec<Self>| {
-                let side = |side: fn(&Self) -> u32| all.iter().map(side).max().map_or(0, u64::from);
-                side(|it| it.width) * side(|it| it.height)
-            };
-            let best = lengths.into_iter().map(all).min_by_key(area).unwrap_or_default();
-            let places = siblings.iter_mut().filter(|it| key(it) == wanted);
-            places.zip(best).for_each(|(old, new)| *old = new);
-        }
-        siblings
-    }
-
-    /// How many of the children are in the first row.
-    fn in_row(&self) -> usize {
-        let children = self.parts.iter().skip(self.shape.memory.len());
-        let mut tops = children.take(self.shape.children.len()).map(|(_, top, _)| *top);
-        tops.next().map_or(0, |first| 1 + tops.take_while(|top| *top == first).count())
+        self.widen(units);
+        self
     }
 
     /// Devices and bridges in columns as high as what is at their left; higher if they would be
@@ -179,7 +157,7 @@ impl<'s> Placed<'s> {
         loop {
             let parts = io.iter().map(|it| Self::device(it, limit, sizes, form, units));
             let parts: Vec<Self> = parts.collect();
-            let places = flow::columns(&self::sizes(&parts), limit, units);
+            let places = flow::columns(&sizes_of(&parts), limit, units);
             let (wide, high) = places.1;
             // What is in one column gets no narrower.
             if Form::SCREEN.has(wide, high.max(height), units) || high * 2 < limit {
@@ -198,7 +176,7 @@ impl<'s> Placed<'s> {
         units: Units,
     ) -> Self {
         if shape.look.kind != BoxKind::Bridge {
-            return Self::new(shape, None, sizes, form, units);
+            return Self::new(shape, sizes, form, units);
         }
         let behind = shape.io.iter().chain(&shape.children);
         let behind = behind.map(|it| Self::device(it, limit, sizes, form, units)).collect();
@@ -228,7 +206,7 @@ impl<'s> Placed<'s> {
         placed
     }
 
-    fn kind(&self) -> BoxKind {
+    pub(crate) fn kind(&self) -> BoxKind {
         self.shape.look.kind
     }
 
@@ -253,9 +231,9 @@ impl<'s> Placed<'s> {
         let is_folded = parts.iter().any(|part| part.kind() == BoxKind::More);
         let room = self.width.saturating_sub(2 * at.0);
         let places = match in_row {
-            Some(length) => flow::rows_of(length, &sizes(&parts), units),
-            None if is_folded => flow::row_or_column(&sizes(&parts), form, units),
-            None => flow::rows(&sizes(&parts), room, form, units),
+            Some(length) => flow::rows_of(length, &sizes_of(&parts), units),
+            None if is_folded => flow::row_or_column(&sizes_of(&parts), form, units),
+            None => flow::rows(&sizes_of(&parts), room, form, units),
         };
         self.take(parts, places, at)
     }
@@ -268,7 +246,7 @@ impl<'s> Placed<'s> {
         at: (u32, u32),
         units: Units,
     ) -> (u32, u32) {
-        let places = flow::columns(&sizes(&parts), limit, units);
+        let places = flow::columns(&sizes_of(&parts), limit, units);
         self.take(parts, places, at)
     }
 
@@ -293,7 +271,7 @@ impl<'s> Placed<'s> {
     }
 
     /// Makes it as large as those that are alike.
-    fn grow(&mut self, (width, height): (u32, u32), units: Units) {
+    pub(crate) fn grow(&mut self, (width, height): (u32, u32), units: Units) {
         self.width = width;
         self.height = height;
         if !self.is_bar() && !self.is_bridge() {
@@ -372,26 +350,6 @@ impl<'s> Placed<'s> {
     }
 }
 
-fn sizes(parts: &[Placed<'_>]) -> Vec<(u32, u32)> {
+pub(crate) fn sizes_of(parts: &[Placed<'_>]) -> Vec<(u32, u32)> {
     parts.iter().map(|part| (part.width, part.height)).collect()
-}
-
-/// Neighbours of a kind that are of about one size get the same size.
-fn make_alike(parts: &mut [Placed<'_>], units: Units) {
-    let is_about = |one: u32, other: u32| one.min(other) * 2 >= one.max(other);
-    let mut rest = parts;
-    while let Some(first) = rest.first() {
-        let (kind, size) = (first.kind(), (first.width, first.height));
-        let is_alike = |it: &&Placed<'_>| {
-            it.kind() == kind && is_about(it.width, size.0) && is_about(it.height, size.1)
-        };
-        let count = rest.iter().take_while(is_alike).count().max(1);
-        let (run, others) = rest.split_at_mut(count);
-        let width = run.iter().map(|it| it.width).max().unwrap_or(0);
-        let height = run.iter().map(|it| it.height).max().unwrap_or(0);
-        if kind != BoxKind::Bridge {
-            run.iter_mut().for_each(|it| it.grow((width, height), units));
-        }
-        rest = others;
-    }
 }

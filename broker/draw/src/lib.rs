@@ -26,6 +26,7 @@ mod palette;
 mod pdf;
 mod picture;
 mod shape;
+mod siblings;
 mod svg;
 mod text_size;
 mod tikz;

@@ -155,28 +155,30 @@ fn line(links: &Links<'_>, link: &Link, one: Frame, other: Frame) -> Line {
 }
 
 /// Lines from one box to many that no other line comes to, as a bus: one line down, one across, and
-/// one down to each. Slanted lines would cross the figures of each other.
+/// one down to each. Slanted lines would cross the figures of each other. Lines whose bus would lie
+/// on another one stay as they are.
 fn as_buses(lines: Vec<Line>, units: Units) -> Vec<Line> {
     /// From so many lines on.
     const MANY: usize = 5;
-    let ends = |is_there: &dyn Fn(&Line) -> bool| lines.iter().filter(|it| is_there(it)).count();
-    let is_on_bus = |line: &Line| {
-        line.bow == 0
-            && ends(&|it| it.from == line.from && it.to.1 == line.to.1) >= MANY
-            && ends(&|it| it.to == line.to) == 1
-    };
-    let mut buses: BTreeMap<(u32, u32), Vec<Line>> = BTreeMap::new();
-    let mut others = Vec::new();
-    for line in &lines {
-        match is_on_bus(line) {
-            true => buses.entry(line.from).or_default().push(line.clone()),
-            false => others.push(line.clone()),
-        }
+    let mut ends: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    lines.iter().for_each(|line| *ends.entry(line.to).or_default() += 1);
+    let is_only = |line: &Line| line.bow == 0 && ends.get(&line.to) == Some(&1);
+    let (drops, mut others): (Vec<Line>, Vec<Line>) = lines.into_iter().partition(is_only);
+    let mut fans: BTreeMap<_, Vec<Line>> = BTreeMap::new();
+    for line in drops {
+        fans.entry((line.from, line.to.1, line.dash.name())).or_default().push(line);
     }
-    for (from, mut drops) in buses {
-        let bus = from.1 + units.line;
+    let mut taken: Vec<Frame> = Vec::new();
+    for ((from, _, _), mut drops) in fans {
         let across = drops.iter().map(|it| it.to.0).chain([from.0]);
         let (left, right) = (across.clone().min().unwrap_or(0), across.max().unwrap_or(0));
+        let bus = from.1 + units.line;
+        let place = Frame { x: left, y: bus, width: right - left + units.gap.0, height: 1 };
+        if drops.len() < MANY || taken.iter().any(|other| other.meets(place)) {
+            others.extend(drops);
+            continue;
+        }
+        taken.push(place);
         let dash = drops.first().map_or(Dash::Solid, |it| it.dash);
         let bare = |from, to| Line { from, to, bow: 0, dash, text: None, text_at: 2, label: None };
         others.extend([bare(from, (from.0, bus)), bare((left, bus), (right, bus))]);

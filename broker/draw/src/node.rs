@@ -108,6 +108,9 @@ impl Drawing<'_> {
         let mut shape = NestedBox::new(kind(object), self.label(object));
         shape.look.text = self.text(object);
         shape.likeness = likeness(object);
+        if let Attributes::NumaNode { local_memory } = object.attributes() {
+            shape.bytes = local_memory;
+        }
         shape.model = model(object);
         shape.look.details = details(object);
         self.mark(object, &mut shape);
@@ -331,9 +334,8 @@ fn kind(object: Object<'_>) -> BoxKind {
 fn likeness(object: Object<'_>) -> String {
     let mut likeness = with_subtype(object);
     match object.attributes() {
-        Attributes::NumaNode { local_memory } => {
-            likeness += &as_sold(local_memory).to_string();
-        }
+        // Its memory need not be the same to the byte.
+        Attributes::NumaNode { .. } => {}
         Attributes::Pci(pci) => {
             likeness += &format!("{:x}:{:x} {:x}", pci.vendor_id, pci.device_id, pci.class_id);
         }
@@ -341,14 +343,6 @@ fn likeness(object: Object<'_>) -> String {
         _ => likeness.extend(attributes(object, false)),
     }
     likeness
-}
-
-/// About the memory that was built in, of which the firmware keeps some, most of it from the first
-/// node: the next power of two, or one and a half of one.
-fn as_sold(bytes: u64) -> u64 {
-    let power = bytes.checked_next_power_of_two().unwrap_or(u64::MAX);
-    let between = power / 4 * 3;
-    if bytes <= between { between } else { power }
 }
 
 /// What devices of one kind have in common.

@@ -130,7 +130,7 @@ impl Frame {
 
 topobroker_layout::words! {
     /// What a box stands for.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub(crate) enum BoxKind {
         Machine => "machine",
         Group => "group",

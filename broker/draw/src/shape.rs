@@ -8,6 +8,8 @@ pub(crate) struct NestedBox {
     pub(crate) look: Look,
     /// What it has in common with boxes that are alike.
     pub(crate) likeness: String,
+    /// Memory of a NUMA node in bytes; 0 of all others.
+    pub(crate) bytes: u64,
     /// Of a device, what it has in common with others of its kind: not its name.
     pub(crate) model: String,
     /// Text of the line to it.
@@ -24,6 +26,7 @@ impl NestedBox {
         Self {
             likeness: label.clone(),
             look: Look::new(kind, label),
+            bytes: 0,
             model: String::new(),
             link: None,
             memory: Vec::new(),
@@ -75,7 +78,10 @@ impl NestedBox {
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let own = (self.look.kind, self.look.marks, self.look.colour, &self.likeness, &self.link);
         let its = &other.look;
-        own == (its.kind, its.marks, its.colour, &other.likeness, &other.link)
+        // The firmware keeps some memory, most of it of the first node.
+        let is_about = self.bytes.abs_diff(other.bytes) <= self.bytes.max(other.bytes) / 16;
+        is_about
+            && own == (its.kind, its.marks, its.colour, &other.likeness, &other.link)
             && self.parts().count() == other.parts().count()
             && self.parts().zip(other.parts()).all(|(one, other)| one.is_like(other))
     }

@@ -35,7 +35,9 @@ impl Signals {
     /// ignored when this process started (under nohup, or in the background of a shell) stays
     /// ignored, here and in the command of `run`.
     pub(super) fn catch() -> io::Result<Self> {
-        Ok(Self(SignalsInfo::new(not_ignored(&CAUGHT).chain([SIGCHLD]))?))
+        let ignored = ignored_mask();
+        let caught = CAUGHT.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
+        Ok(Self(SignalsInfo::new(caught.chain([SIGCHLD]))?))
     }
 
     /// Catches the signals that end a daemon, and SIGHUP, which asks it to check the machine again.
@@ -44,15 +46,11 @@ impl Signals {
         Ok(Self(SignalsInfo::new([SIGHUP, SIGINT, SIGQUIT, SIGTERM])?))
     }
 
-    /// Catches the signals that ask this process to end, unless they were ignored when it started.
-    pub(super) fn catch_ending() -> io::Result<Self> {
-        Ok(Self(SignalsInfo::new(not_ignored(&ENDING))?))
-    }
-
     /// A flag that a signal that asks this process to end sets, for work that looks at it.
     pub(super) fn flag() -> io::Result<Arc<AtomicBool>> {
         let flag = Arc::new(AtomicBool::new(false));
-        for signal in not_ignored(&ENDING) {
+        let ignored = ignored_mask();
+        for signal in ENDING.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
             signal_hook::flag::register(signal, Arc::clone(&flag))?;
         }
         Ok(flag)
@@ -81,17 +79,9 @@ pub(super) fn exit_code(signal: i32) -> ExitCode {
     ExitCode::from(u8::try_from(128 + signal).unwrap_or(1))
 }
 
-/// Ends this process as a signal would that it does not catch.
-pub(super) fn end_by(signal: i32) -> ! {
-    let _ = signal_hook::low_level::emulate_default_handler(signal);
-    signal_hook::low_level::exit(128 + signal)
-}
-
-/// Those signals that were not ignored when this process started.
-fn not_ignored(signals: &[i32]) -> impl Iterator<Item = i32> {
+/// Mask of the ignored signals: bit `n - 1` is for signal `n`.
+fn ignored_mask() -> u64 {
     let status = kernel_text("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    // Bit `n - 1` is for signal `n`.
-    let ignored = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
-    signals.iter().copied().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

@@ -1,56 +1,48 @@
-//! Folders for what this process needs for a while. They go with their owner, and when a signal
-//! ends this process.
+//! Folders for what this process needs for a while.
 
-use crate::signals::{self, Signals};
+use rustix::io::{FdFlags, fcntl_setfd};
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use tempfile::TempDir;
+use std::process::{Child, Command, Stdio};
 
-/// A folder in the folder for temporary files.
-pub(crate) struct TemporaryFolder(TempDir);
-
-/// The folders of this process; `None` before the first one, when no signal is caught yet.
-static FOLDERS: Mutex<Option<Vec<PathBuf>>> = Mutex::new(None);
-
-fn folders() -> MutexGuard<'static, Option<Vec<PathBuf>>> {
-    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
+/// A folder in the folder for temporary files. A process of its own removes it when this is dropped
+/// or this process has ended, however it ends. Nothing that still reads it finds it half removed.
+pub(crate) struct TemporaryFolder {
+    path: PathBuf,
+    remover: Child,
 }
+
+/// Waits for the end of its input, which is open as long as the owner of the folder lives. What
+/// ends the owner, such as Ctrl-C, must not end it.
+const REMOVE: &str = "trap '' HUP INT QUIT TERM; read -r _; rm -rf -- \"$0\"";
 
 impl TemporaryFolder {
     pub(crate) fn new() -> io::Result<Self> {
-        let mut folders = folders();
-        if folders.is_none() {
-            let signals = Signals::catch_ending()?;
-            std::thread::spawn(|| end_at(signals));
-        }
         let folder = tempfile::tempdir()?;
-        folders.get_or_insert_default().push(folder.path().to_owned());
-        Ok(Self(folder))
+        let mut remover = Command::new("/bin/sh");
+        remover.args(["-c", REMOVE]).arg(folder.path()).process_group(0).current_dir("/");
+        remover.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        // If it cannot be started, `folder` is removed here.
+        let remover = remover.spawn()?;
+        Ok(Self { path: folder.keep(), remover })
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        &self.path
+    }
+
+    /// Keeps the folder also as long as commands run that this process starts from now on.
+    pub(crate) fn keep_for_commands(&self) -> io::Result<()> {
+        let held = self.remover.stdin.as_ref();
+        Ok(held.map_or(Ok(()), |held| fcntl_setfd(held, FdFlags::empty()))?)
     }
 }
 
 impl Drop for TemporaryFolder {
     fn drop(&mut self) {
-        folders().iter_mut().for_each(|all| all.retain(|folder| folder != self.path()));
+        drop(self.remover.stdin.take());
+        // Whoever looks after this finds no folder.
+        let _ = self.remover.wait();
     }
-}
-
-const TRIES: u32 = 100;
-
-/// Waits for a signal, removes all folders, and ends this process.
-fn end_at(mut signals: Signals) {
-    let Some(signal) = signals.wait_any().first().copied() else { return };
-    // As long as this is held, no other folder is made.
-    let folders = folders();
-    for folder in folders.iter().flatten() {
-        // Another thread may be writing into it.
-        let is_gone = |_| std::fs::remove_dir_all(folder).is_ok() || !folder.exists();
-        let _ = (0..TRIES).any(is_gone);
-    }
-    signals::end_by(signal);
 }

@@ -85,6 +85,8 @@ pub(crate) fn run_again(words: &[OsString]) -> anyhow::Result<Option<ExitCode>> 
         *word = OsStr::from_bytes(word.as_bytes().get(..start).unwrap_or_default()).to_owned();
         word.push(&tar.inside);
     }
+    // It reads the folder to its end, also if this process is ended.
+    tar.folder.keep_for_commands().context("a folder for what the tar file holds")?;
     let mut command = Command::new("/proc/self/exe");
     let child = command.args(words.iter().skip(1)).stderr(Stdio::piped()).spawn();
     let output = child.and_then(std::process::Child::wait_with_output);

@@ -55,7 +55,9 @@ impl Browser {
             &folder,
         ];
         let mut browser = Self { driver, port, session: String::new(), _profile: profile };
+        // On a busy machine a page of all reference machines takes a minute.
         let wanted = json!({ "capabilities": { "alwaysMatch": {
+            "timeouts": { "script": 240_000 },
             "goog:chromeOptions": { "args": arguments },
             "goog:loggingPrefs": { "browser": "ALL" },
         } } });
@@ -75,7 +77,7 @@ impl Browser {
         )
         .unwrap();
         // The driver keeps connections open.
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(240))).unwrap();
         let mut answer = BufReader::new(stream);
         let mut length = 0;
         loop {

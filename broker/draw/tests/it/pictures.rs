@@ -11,7 +11,7 @@ use topobroker_draw::{
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::cluster::Cluster;
 use topobroker_reader::links::SwitchModel;
-use topobroker_reader::{Archive, ObjectType, Set, Topology};
+use topobroker_reader::{Archive, Format, ObjectType, Set, Topology};
 use topobroker_sample_clusters::grouped_by_fabric;
 use topobroker_samples::{SYNTHETIC_2048, describe, machines, shared, synthetic};
 
@@ -222,6 +222,47 @@ fn packages_with_as_many_groups_have_them_in_rows_of_one_length() {
     }
     let columns: Vec<usize> = lefts.values().map(BTreeSet::len).collect();
     assert!(matches!(columns[..], [one, other] if one == other), "{lefts:?}");
+}
+
+/// Groups in groups, each next to one of two PUs, and where they begin to be numbered.
+fn nested(depth: u32, first: u32) -> (String, u32) {
+    let set = |from, to| {
+        let pus: Set = (from..to).collect();
+        let set = pus.to_text(Format::Hwloc);
+        format!(
+            "cpuset=\"{set}\" complete_cpuset=\"{set}\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
+        )
+    };
+    let pu =
+        |index| format!("<object type=\"PU\" os_index=\"{index}\" {}/>", set(index, index + 1));
+    let group = |from, to, inside: &str| {
+        format!("<object type=\"Group\" {} kind=\"10\">{inside}</object>", set(from, to))
+    };
+    let pair = |from: u32| group(from, from + 2, &(pu(from) + &pu(from + 1)));
+    if depth == 0 {
+        return (pair(first), first + 2);
+    }
+    let (inner, next) = nested(depth - 1, first);
+    (group(first, next + 2, &(inner + &pair(next))), next + 2)
+}
+
+#[test]
+fn groups_in_groups_take_no_longer_the_deeper_they_are() {
+    let (inner, count) = nested(24, 0);
+    let all: Set = (0..count).collect();
+    let set = all.to_text(Format::Hwloc);
+    let sets = format!(
+        "cpuset=\"{set}\" complete_cpuset=\"{set}\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
+    );
+    let allowed = format!("allowed_cpuset=\"{set}\" allowed_nodeset=\"0x1\"");
+    let xml = format!(
+        "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" {sets} {allowed}>\
+         <object type=\"NUMANode\" os_index=\"0\" {sets} local_memory=\"1024\"/>{inner}</object></topology>"
+    );
+    let bytes = to_bytes(&describe(&Input::XmlText(xml))).unwrap();
+    let archive = Archive::open(&bytes).unwrap();
+    let picture = node(archive.topology(), &whole(), Units::PIXELS);
+    assert_eq!(picture.labels().filter(|it| it.starts_with("Group")).count(), 48);
 }
 
 #[test]
