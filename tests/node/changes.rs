@@ -120,7 +120,8 @@ fn a_port_that_goes_down_and_comes_back_is_published_each_time_and_one_that_flap
 #[test]
 fn a_daemon_of_this_machine_that_is_started_again_goes_on_with_its_segment_and_jobs() {
     let folder = tempfile::tempdir().unwrap();
-    let run = folder.path().join("run");
+    // Its keys have quotes.
+    let run = folder.path().join("its run");
     let keys = || std::fs::read_to_string(run.join("keys")).unwrap();
     const GUARD: [&str; 3] = ["--guard", "--guard-caller", "app"];
     for more in [&["--legacy"][..], &GUARD, &[]] {

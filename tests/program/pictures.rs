@@ -32,7 +32,13 @@ fn the_program_writes_each_format_and_replaces_no_file_unless_it_is_asked_to() {
     let dated = node.run(&["draw", "--append-legend", "Date: today", "--append-legend", "<by me>"]);
     assert!(dated.contains(">Date: today</text>") && dated.contains(">&lt;by me&gt;</text>"));
     let dated = node.run(&["lstopo", "--of", "svg", "--append-legend", "Date: today"]);
-    assert!(dated.contains(">Date: today</text>"));
+    assert!(dated.contains(">Date: today</text>") && dated.contains(">L#: logical index"));
+    let mut words =
+        ["lstopo", "--of", "svg", "--no-default-legend", "--append-legend", "Date: today"];
+    let dated = node.run(&words);
+    assert!(dated.contains(">Date: today</text>") && !dated.contains(">L#: logical index"));
+    words[3] = "--no-legend";
+    assert!(!node.run(&words).contains(">Date: today</text>"));
     let shown = node.run(&["draw", "--of", "ascii", "--show", "core", "--no-factorize"]);
     assert!(shown.contains("Core L#0") && !shown.contains("L2 L#0"), "{shown}");
 }

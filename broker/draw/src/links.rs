@@ -289,3 +289,46 @@ fn put_legend(picture: &mut Picture, links: &Links<'_>, units: Units) {
     }
     picture.height = y + units.gap.1;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines from one box to others, a place each.
+    fn fan(from: u32, to: impl Iterator<Item = u32>) -> Vec<Line> {
+        let line = |to| {
+            let dash = Dash::Solid;
+            Line {
+                from: (from, 0),
+                to: (to, 90),
+                bow: 0,
+                dash,
+                text: None,
+                text_at: 2,
+                label: None,
+            }
+        };
+        to.map(line).collect()
+    }
+
+    /// Left and right of each line across.
+    fn across(lines: Vec<Line>) -> Vec<(u32, u32)> {
+        let lines = as_buses(lines, Units::PIXELS).into_iter();
+        lines.filter(|it| it.from.1 == it.to.1).map(|it| (it.from.0, it.to.0)).collect()
+    }
+
+    #[test]
+    fn many_lines_from_one_box_are_a_bus_that_lies_on_no_other() {
+        let five = fan(300, (0..5).map(|it| it * 100));
+        assert_eq!(across(five.clone()), [(0, 400)]);
+        assert_eq!(across(fan(300, (0..4).map(|it| it * 100))), []);
+        let beside = fan(700, (5..10).map(|it| it * 100));
+        assert_eq!(across([five.clone(), beside].concat()), [(0, 400), (500, 900)]);
+        let over = fan(350, (0..5).map(|it| it * 100 + 250));
+        assert_eq!(across([five.clone(), over.clone()].concat()).len(), 1);
+        // All lines are there, as slanted ones.
+        assert_eq!(as_buses([five, over].concat(), Units::PIXELS).len(), 5 + 2 + 5);
+        // A box at which several lines end is on no bus.
+        assert_eq!(across([fan(0, 0..5), fan(9, 0..5)].concat()), []);
+    }
+}

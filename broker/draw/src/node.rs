@@ -57,9 +57,9 @@ pub struct NodeOptions<'a> {
     pub no_caches: bool,
     /// Most units that the picture should be wide. It is wider only if nothing else can be done.
     pub most_width: Option<u32>,
-    /// No legend.
+    /// No legend but `more_legend`.
     pub no_legend: bool,
-    /// Lines of the legend behind the host's.
+    /// Lines of the legend, behind the host's.
     pub more_legend: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ pub fn node(topology: Topology<'_>, options: &NodeOptions<'_>, units: Units) -> 
     fold(&mut shape, options.fold);
     let host = topology.root().info("HostName");
     let title = host.map_or("Topology of a node".to_owned(), |host| format!("Topology of {host}"));
-    let legend = if options.no_legend { Vec::new() } else { drawing.legend(host, &shape) };
+    let legend = drawing.legend(host, &shape);
     let picture = arrange(&title, shape, legend, units, options.most_width);
     Picture { hint: "rank 3, PU L#7, P#12, 01:00.0, mlx5_0", ..picture }
 }
@@ -275,9 +275,13 @@ impl Drawing<'_> {
     }
 
     fn legend(&self, host: Option<&str>, shape: &NestedBox) -> Vec<NestedBox> {
+        let more = self.options.more_legend.iter().cloned().map(NestedBox::legend);
+        if self.options.no_legend {
+            return more.collect();
+        }
         let mut legend: Vec<NestedBox> =
             host.map(|host| NestedBox::legend(format!("Host: {host}"))).into_iter().collect();
-        legend.extend(self.options.more_legend.iter().cloned().map(NestedBox::legend));
+        legend.extend(more);
         let indexes = match self.options.indexes {
             Indexes::Both => "L#: logical index, P#: index of the operating system",
             Indexes::Logical => "L#: logical index",

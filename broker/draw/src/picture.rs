@@ -185,7 +185,7 @@ impl Line {
         let (x, y) = (along(x1, x2), along(y1, y2));
         let (across, down) = (x1.abs_diff(x2), y1.abs_diff(y2));
         if self.bow == 0 && across <= 2 * down {
-            // So far the line is off within half of the height of a letter.
+            // How far the line moves sideways over half of the height of the text.
             let off = across * height / (2 * down.max(1));
             let y = y.saturating_sub(height / 2);
             return Some(Frame { x: x + 4 + off, y, width, height });

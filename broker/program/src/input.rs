@@ -1,6 +1,7 @@
 //! The topology that a command works on: the adopted segment, or a named input.
 
 use super::command_words::by_name;
+use super::hwloc_plugins;
 use super::kind_of_file::{self, Held as FileHeld};
 use super::output::say;
 use super::own_published;
@@ -171,7 +172,7 @@ impl Input {
         }
         let watched = matches!(input, hwloc::Input::Fsroot(_)).then(|| limit_time(input.name()));
         let options = self.options(filters);
-        let description = hwloc::with_few_plugins(&input, || hwloc::import(&input, &options))?;
+        let description = hwloc_plugins::with_few(&input, || hwloc::import(&input, &options))?;
         drop(watched);
         Ok((description, input.source()))
     }
@@ -303,8 +304,8 @@ const COMPONENTS: &str = "HWLOC_COMPONENTS";
 const BEFORE: &str = "TOPOBROKER_COMPONENTS_BEFORE";
 
 /// Starts this program again with the file system root in its environment, unless the root is there
-/// already. hwloc takes the root only from the environment, which a running program must not
-/// change.
+/// already. hwloc takes the root only from the environment, which a program with several threads must
+/// not change.
 fn announce_fsroot(root: &Path) -> anyhow::Result<()> {
     if std::env::var_os(ROOT).is_some_and(|announced| announced == root) || !root.is_dir() {
         return Ok(());

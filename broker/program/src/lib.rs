@@ -25,6 +25,8 @@ mod filter_options;
 mod flag_names;
 mod help;
 mod help_groups;
+#[allow(unsafe_code, reason = "hwloc takes the names of plugins from the environment alone")]
+mod hwloc_plugins;
 pub mod info;
 mod input;
 mod job;

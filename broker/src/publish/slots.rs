@@ -17,6 +17,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use topobroker_process::open_trusted;
+use topobroker_reader::Keys;
 use topobroker_reader::jobs::SourceError;
 use topobroker_slots::{
     CALLERS_LEN, Conditions, FIRST_PAGE, LoadKey, SLOTS_ENDING, Slots, SlotsOfKey,
@@ -79,7 +80,8 @@ pub(super) fn publish(
     let page = u64::try_from(rustix::param::page_size().max(FIRST_PAGE)).unwrap_or(u64::MAX);
     let mut end = page;
     let mut loaded = Vec::new();
-    let keys = keys(&options.load_keys);
+    let _plugins = hwloc::Plugins::hold();
+    let keys = keys(&options.load_keys)?;
     if keys.len() > Slots::MOST {
         return Err(LegacyError::Loads { found: keys.len(), limit: Slots::MOST });
     }
@@ -129,17 +131,17 @@ pub(super) fn publish(
 /// they would be written now. `lines` are those by which processes find the segment.
 pub(crate) fn are_current(segment: &Path, options: &PublishOptions, lines: &str) -> bool {
     let path = with_ending(segment, SLOTS_ENDING);
-    // A value in quotes is taken for another one: then new slots are written.
-    let published = lines.lines().filter_map(|line| line.split_once('='));
-    let published = published.map(|(name, value)| (name.into(), value.into()));
-    let Some((found, wanted)) = read(&path).zip(without_keys(&path, options, published).ok())
+    let _plugins = hwloc::Plugins::hold();
+    let published = Keys::variables_in(lines).map(|(name, value)| (name.into(), value.into()));
+    let wanted = without_keys(&path, options, published).ok();
+    let (Some(found), Some(wanted), Ok(keys)) = (read(&path), wanted, keys(&options.load_keys))
     else {
         return false;
     };
     found.library == wanted.library
         && found.conditions == wanted.conditions
         && found.callers == wanted.callers
-        && found.keys.iter().map(|it| it.key).eq(keys(&options.load_keys))
+        && found.keys.iter().map(|it| it.key).eq(keys)
 }
 
 /// What the first page of a file with slots says.
@@ -172,15 +174,19 @@ fn cannot(path: &Path, step: &'static str) -> impl FnOnce(io::Error) -> LegacyEr
 }
 
 /// The usual keys that programs of this hwloc can ask for, then those that were asked for besides.
-fn keys(more: &[LoadKey]) -> Vec<LoadKey> {
-    let usual = USUAL_KEYS.into_iter().filter_map(|key| key.parse().ok());
-    let mut keys: Vec<LoadKey> = usual.filter(hwloc::takes_flags_of).collect();
+fn keys(more: &[LoadKey]) -> Result<Vec<LoadKey>, LegacyError> {
+    let mut keys: Vec<LoadKey> = Vec::new();
+    for key in USUAL_KEYS.into_iter().filter_map(|key| key.parse().ok()) {
+        if hwloc::takes_flags_of(&key)? {
+            keys.push(key);
+        }
+    }
     for key in more {
         if !keys.contains(key) {
             keys.push(*key);
         }
     }
-    keys
+    Ok(keys)
 }
 
 /// The callers that were tried, then those that were asked for besides, here or in the environment.

@@ -206,6 +206,17 @@ impl Keys {
     pub fn lines<'n>(variables: impl IntoIterator<Item = (&'n str, OsString)>) -> String {
         variables.into_iter().map(|(name, value)| line(name, value.as_encoded_bytes())).collect()
     }
+
+    /// Name and value of each variable in such lines.
+    ///
+    /// ```
+    /// let mut variables = topobroker_reader::Keys::variables_in("TOPOBROKER_JOB='/dev/shm/a job'\n");
+    /// assert_eq!(variables.next(), Some(("TOPOBROKER_JOB", "/dev/shm/a job".to_owned())));
+    /// ```
+    pub fn variables_in(lines: &str) -> impl Iterator<Item = (&str, String)> {
+        let lines = lines.lines().filter_map(|line| line.split_once('='));
+        lines.map(|(name, value)| (name, unquoted(value)))
+    }
 }
 
 impl fmt::Display for Keys {

@@ -29,11 +29,11 @@ pub enum SlurmTextError {
         "the groups are toruses, which Slurm reads from topology.yaml alone: write that with --to slurm-yaml"
     )]
     Torus,
-    /// Nodes can be put into blocks and leaf switches alone.
+    /// `Topology=` of a node can name only a block or a leaf switch.
     #[error(
         "nodes are in {kind} {name:?}: `Topology=` of Slurm's nodes names blocks and leaf switches"
     )]
-    Unit { kind: &'static str, name: String },
+    NoUnit { kind: &'static str, name: String },
     /// There are no groups.
     #[error("the cluster has no groups; build it with --slurm, --group or --group-by-fabric")]
     Empty,
@@ -126,8 +126,8 @@ fn dims(sizes: &str) -> Option<String> {
 /// What Slurm calls the groups of a file of ours.
 const NAME: &str = "topobroker";
 
-/// The block or leaf switch of each node, as `Topology=` of a `NodeName` line has it, which counts
-/// more than the nodes in [`topology_yaml`].
+/// The block or leaf switch of each node, as `Topology=` of a `NodeName` line has it. Slurm prefers
+/// it to the nodes in [`topology_yaml`].
 ///
 /// # Errors
 ///
@@ -138,7 +138,7 @@ pub fn topology_units(groups: NodeGroups<'_>) -> Result<BTreeMap<&str, String>, 
     for Row { group, .. } in rows {
         if matches!(kind, GroupKind::Ring | GroupKind::Torus) {
             let name = group.name().to_owned();
-            return Err(SlurmTextError::Unit { kind: kind.name(), name });
+            return Err(SlurmTextError::NoUnit { kind: kind.name(), name });
         }
         let unit = format!("{NAME}:{}", group.name());
         units.extend(group.own_nodes().map(|node| (node.name(), unit.clone())));

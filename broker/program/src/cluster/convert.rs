@@ -24,7 +24,7 @@ pub(super) struct Convert {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LEVELS")]
     levels: Vec<GraphLevel>,
     /// Of slurm-nodes: name the block or leaf switch of each node, of the topology that slurm-yaml
-    /// writes (Slurm 25.05 and later)
+    /// writes
     #[arg(long)]
     topology: bool,
 }

@@ -7,8 +7,11 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LstopoOptions {
     /// Of a picture: draw no legend
-    #[arg(long, hide = true, alias = "no-default-legend")]
+    #[arg(long, hide = true)]
     pub(super) no_legend: bool,
+    /// Of a picture: draw only the lines of the legend that are given
+    #[arg(long, hide = true)]
+    pub(super) no_default_legend: bool,
     /// Of a picture: another line of the legend
     #[arg(long, hide = true, value_name = "LINE")]
     pub(super) append_legend: Vec<String>,

@@ -62,11 +62,11 @@ pub(crate) struct Draw {
     /// Write logical indexes
     #[arg(short, long, conflicts_with = "physical")]
     logical: bool,
-    /// Draw no legend
+    /// Draw no legend but lines that are given
     #[arg(long)]
     no_legend: bool,
     /// Write another line into the legend, such as "Date: $(date)". Repeat for more
-    #[arg(long, value_name = "LINE", conflicts_with = "no_legend")]
+    #[arg(long, value_name = "LINE")]
     append_legend: Vec<String>,
     /// Of text: fit it into so many letters, by leaving out I/O, then caches, then PUs. By default
     /// the width of the terminal; 0 leaves out nothing
@@ -97,8 +97,10 @@ impl Draw {
 
     /// The picture with lstopo's options.
     pub(crate) fn with(self, lstopo: &LstopoOptions, [physical, logical]: [bool; 2]) -> Self {
-        let &LstopoOptions { no_legend, no_factorize, factorize, .. } = lstopo;
-        let append_legend = lstopo.append_legend.clone();
+        let &LstopoOptions { no_factorize, factorize, .. } = lstopo;
+        let no_legend = lstopo.no_legend || lstopo.no_default_legend;
+        let append_legend =
+            if lstopo.no_legend { Vec::new() } else { lstopo.append_legend.clone() };
         lstopo.say_what_is_left_out();
         Self { no_legend, append_legend, no_factorize, factorize, physical, logical, ..self }
     }

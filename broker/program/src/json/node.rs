@@ -23,8 +23,8 @@ pub(crate) struct Segment<'a> {
     pub(crate) age_seconds: f64,
     /// How long ago the daemon looked whether it is still true; null without a daemon.
     pub(crate) looked_seconds: Option<f64>,
-    /// How often the daemon has put back files of its folder that were removed; null without a
-    /// daemon.
+    /// How often the daemon has put back files of its folder that were removed; null if none is
+    /// known to run.
     pub(crate) repairs: Option<u64>,
     pub(crate) publisher: &'static str,
     pub(crate) publisher_pid: Option<u32>,

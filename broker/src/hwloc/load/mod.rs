@@ -258,12 +258,14 @@ pub(crate) fn load_as(key: &LoadKey) -> Result<HwlocTopology<'static>, HwlocLoad
 }
 
 /// Whether this hwloc knows the flags of a key. No program of an older one can ask for it.
-pub(crate) fn takes_flags_of(key: &LoadKey) -> bool {
+///
+/// # Errors
+///
+/// If hwloc cannot make a topology.
+pub(crate) fn takes_flags_of(key: &LoadKey) -> Result<bool, HwlocLoadError> {
+    let topology = new_topology().map_err(|()| failed(&Input::ThisMachine, "make a topology"))?;
     // SAFETY: `topology` is initialised and not loaded yet.
-    let takes = |topology: HwlocTopology<'_>| unsafe {
-        sys::hwloc_topology_set_flags(topology.raw, key.flags) == 0
-    };
-    new_topology().is_ok_and(takes)
+    Ok(unsafe { sys::hwloc_topology_set_flags(topology.raw, key.flags) } == 0)
 }
 
 const EINVAL: i32 = rustix::io::Errno::INVAL.raw_os_error();

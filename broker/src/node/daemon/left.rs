@@ -1,7 +1,7 @@
 //! What is in the folder of a daemon, for those who are not the daemon: whether it looks, and what
 //! one that was killed has left.
 
-use super::own_folder::{KEYS, LOCK, OF_LIVING, REPAIRS};
+use super::own_folder::{KEYS, LOCK, OWN_FILES, REPAIRS};
 use crate::publish::found::{Published, read};
 use crate::publish::{NAME_PREFIX, PublisherState, is_at};
 use rustix::fs::{FlockOperation, Mode, OFlags};
@@ -22,7 +22,7 @@ pub fn looked(folder: &Path) -> Option<Duration> {
 }
 
 /// How often the daemon of a folder has put back files that were removed; `None` if no daemon has
-/// the folder, or what the file says is no number.
+/// the folder, or it was killed and this user may know.
 #[must_use]
 pub fn repairs(folder: &Path) -> Option<u64> {
     /// Longest number that is read.
@@ -51,7 +51,7 @@ pub fn clear_after_killed(folder: &Path) {
     let is_empty = left_in(folder).is_empty() && !folder.join(KEYS).exists();
     // The lock is held until all is removed, so that no new daemon takes the folder meanwhile.
     if let Some(_lock) = lock_of_killed(folder).filter(|_| is_empty) {
-        OF_LIVING.iter().for_each(|name| _ = fs::remove_file(folder.join(name)));
+        OWN_FILES.iter().for_each(|name| _ = fs::remove_file(folder.join(name)));
         let _ = fs::remove_dir(folder);
     }
 }

@@ -14,7 +14,7 @@ pub use left::{clear_after_killed, is_served, looked, repairs, was_killed};
 
 use crate::publish::{Publication, PublishOptions, is_at, job, remove};
 use left::left_in;
-use own_folder::{KEYS, LOCK, OF_LIVING, OwnFolder, REPAIRS};
+use own_folder::{KEYS, LOCK, OWN_FILES, OwnFolder, REPAIRS};
 use rustix::fs::{FlockOperation, Timespec, Timestamps};
 use served::Served;
 use std::collections::BTreeSet;
@@ -118,15 +118,16 @@ impl Folder {
         Ok(())
     }
 
-    /// Whether the lock, the keys and all files of the announced segment are those that this daemon
-    /// has written. Notes for others that it has looked ([`looked`]).
+    /// Whether the lock, the keys, the count of repairs and all files of the announced segment are
+    /// those that this daemon has written. Notes for others that it has looked ([`looked`]).
     #[must_use]
     pub fn is_intact(&self) -> bool {
         let times = Timestamps { last_access: NOW, last_modification: NOW };
         let _ = rustix::fs::futimens(&self.lock, &times);
         let keys = fs::read_to_string(self.folder.path.join(KEYS)).ok();
         let is_whole = |it: &Served| keys.as_ref() == Some(&it.lines) && it.is_there();
-        self.is_owned() && self.current.as_ref().is_some_and(is_whole)
+        let counted = self.repairs == 0 || self.folder.path.join(REPAIRS).exists();
+        self.is_owned() && counted && self.current.as_ref().is_some_and(is_whole)
     }
 
     /// Puts back what was removed or replaced: the folder, its lock and the keys. Returns
@@ -194,7 +195,7 @@ impl Folder {
     }
 
     fn unlock(&self) {
-        OF_LIVING.iter().for_each(|name| _ = self.folder.remove_file(name));
+        OWN_FILES.iter().for_each(|name| _ = self.folder.remove_file(name));
     }
 
     /// Ends the service, but leaves the segments to the next daemon of the folder. Processes still

@@ -15,10 +15,11 @@ pub(super) const KEYS: &str = "keys";
 pub(super) const LOCK: &str = DAEMON_LOCK;
 /// Name of the file with how often files were put back. It is there after the first time.
 pub(super) const REPAIRS: &str = "repairs";
-/// Name of one of these two while it is written.
+/// Name of the keys, or of the count of repairs, while they are written.
 const NEW: &str = "new";
-/// The files of a living daemon that are no part of what it publishes. The lock goes last.
-pub(super) const OF_LIVING: [&str; 3] = [REPAIRS, NEW, LOCK];
+/// Files of the daemon itself, which no process needs to find the topology. The lock is removed
+/// last.
+pub(super) const OWN_FILES: [&str; 3] = [REPAIRS, NEW, LOCK];
 
 /// An open folder of root or this user. No other user can change the folders above it.
 #[derive(Debug)]

@@ -56,7 +56,7 @@ impl Served {
                 (options.guard || options.legacy)
                     && slots::are_current(&served.file, options, &served.lines)
             }
-            // `legacy` alone writes none of another machine.
+            // With `legacy` alone, a topology of another machine has no slots.
             false => !options.guard,
         };
         let is_alike = is_left(&published)
