@@ -25,6 +25,7 @@ mod node;
 mod palette;
 mod pdf;
 mod picture;
+mod placed;
 mod shape;
 mod siblings;
 mod svg;

@@ -322,8 +322,8 @@ mod tests {
         let five = fan(300, (0..5).map(|it| it * 100));
         assert_eq!(across(five.clone()), [(0, 400)]);
         assert_eq!(across(fan(300, (0..4).map(|it| it * 100))), []);
-        let beside = fan(700, (5..10).map(|it| it * 100));
-        assert_eq!(across([five.clone(), beside].concat()), [(0, 400), (500, 900)]);
+        let right_of_it = fan(700, (5..10).map(|it| it * 100));
+        assert_eq!(across([five.clone(), right_of_it].concat()), [(0, 400), (500, 900)]);
         let over = fan(350, (0..5).map(|it| it * 100 + 250));
         assert_eq!(across([five.clone(), over.clone()].concat()).len(), 1);
         // All lines are there, as slanted ones.

@@ -1,23 +1,15 @@
-//! Boxes next to each other: those that are alike have one size, and as many children in a row.
+//! Boxes next to each other that have as many children have as many of them in a row.
 
-use crate::arrange::{LEAST_LINES, Placed, sizes_of};
 use crate::flow::{self, Form};
 use crate::picture::{BoxKind, Units};
-use crate::shape::NestedBox;
+use crate::placed::{LEAST_LINES, Placed, sizes_of};
 use crate::text_size::TextSizes;
 use std::collections::{BTreeMap, BTreeSet};
 
-impl<'s> Placed<'s> {
-    /// Siblings. Those of one kind with the same number of children get rows of one length, the one
-    /// that needs the least room.
-    pub(crate) fn siblings(
-        shapes: &'s [NestedBox],
-        sizes: &TextSizes,
-        form: Form,
-        units: Units,
-    ) -> Vec<Self> {
-        let new = |shape| Self::new(shape, sizes, form, units);
-        let mut siblings: Vec<Self> = shapes.iter().map(new).collect();
+impl Placed<'_> {
+    /// Gives siblings of one kind with the same number of children rows of one length, the one that
+    /// needs the least room.
+    pub(crate) fn align(siblings: &mut [Self], sizes: &TextSizes, form: Form, units: Units) {
         let mut lengths: BTreeMap<(BoxKind, usize), BTreeSet<usize>> = BTreeMap::new();
         for sibling in siblings.iter().filter(|it| it.has_rows()) {
             lengths.entry(sibling.key()).or_default().insert(sibling.in_row());
@@ -32,13 +24,12 @@ impl<'s> Placed<'s> {
                 u64::from(width) * u64::from(height)
             };
             let best = lengths.iter().copied().min_by_key(room).unwrap_or(1);
-            for sibling in &mut siblings {
+            for sibling in &mut *siblings {
                 if alike(sibling) && sibling.in_row() != best {
                     sibling.set_rows(best, sizes, form, units);
                 }
             }
         }
-        siblings
     }
 
     fn key(&self) -> (BoxKind, usize) {
@@ -80,25 +71,5 @@ impl<'s> Placed<'s> {
     fn in_row(&self) -> usize {
         let mut tops = self.children().map(|(_, top, _)| *top);
         tops.next().map_or(0, |first| 1 + tops.take_while(|top| *top == first).count())
-    }
-}
-
-/// Neighbours of a kind that are of about one size get the same size.
-pub(crate) fn make_alike(parts: &mut [Placed<'_>], units: Units) {
-    let is_about = |one: u32, other: u32| one.min(other) * 2 >= one.max(other);
-    let mut rest = parts;
-    while let Some(first) = rest.first() {
-        let (kind, size) = (first.kind(), (first.width, first.height));
-        let is_alike = |it: &&Placed<'_>| {
-            it.kind() == kind && is_about(it.width, size.0) && is_about(it.height, size.1)
-        };
-        let count = rest.iter().take_while(is_alike).count().max(1);
-        let (run, others) = rest.split_at_mut(count);
-        let width = run.iter().map(|it| it.width).max().unwrap_or(0);
-        let height = run.iter().map(|it| it.height).max().unwrap_or(0);
-        if kind != BoxKind::Bridge {
-            run.iter_mut().for_each(|it| it.grow((width, height), units));
-        }
-        rest = others;
     }
 }

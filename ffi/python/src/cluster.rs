@@ -153,6 +153,14 @@ impl PyCluster {
             format!("<Cluster: {} nodes, {} classes>", cluster.node_count(), cluster.class_count())
         })
     }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }
 
 /// A node of a cluster.
@@ -201,6 +209,14 @@ impl PyNode {
 
     fn __repr__(&self) -> String {
         format!("<Node {}>", self.name())
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
     }
 }
 
@@ -269,5 +285,13 @@ impl PyGroup {
 
     fn __repr__(&self) -> String {
         format!("<NodeGroup {} {}: {} nodes>", self.kind(), self.name(), self.__len__())
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
     }
 }

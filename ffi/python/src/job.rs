@@ -140,6 +140,14 @@ impl PyJob {
     fn __repr__(&self) -> String {
         format!("<Job {}: {} ranks here>", self.0.name(), self.0.rank_count())
     }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }
 
 impl PyRank {
@@ -205,5 +213,13 @@ impl PyRank {
         let bound = self.rank.cpuset.as_ref();
         let bound = bound.map_or("not bound".to_owned(), |set| format!("{set:?}"));
         format!("<Rank {} of {}: {bound}>", self.rank.rank, self.job.name())
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
     }
 }

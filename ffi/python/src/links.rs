@@ -52,6 +52,17 @@ pub(crate) struct PyVertex {
     object: Option<Py<PyObject>>,
 }
 
+#[pymethods]
+impl PyVertex {
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
+}
+
 /// A link between two vertices. Bandwidths are in MB/s in one direction, latency in nanoseconds;
 /// None if unknown.
 #[pyclass(frozen, get_all, name = "Link", module = "topobroker")]
@@ -74,6 +85,17 @@ pub(crate) struct PyLink {
     latency: Option<u32>,
 }
 
+#[pymethods]
+impl PyLink {
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
+}
+
 /// A path between two vertices.
 #[pyclass(frozen, get_all, name = "Path", module = "topobroker")]
 pub(crate) struct PyPath {
@@ -87,6 +109,17 @@ pub(crate) struct PyPath {
     hops: u16,
     /// Numbers of its vertices, from the first to the last.
     vertices: Vec<usize>,
+}
+
+#[pymethods]
+impl PyPath {
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }
 
 #[pymethods]
@@ -172,6 +205,14 @@ impl PyLinks {
         self.0.ask(|links| {
             format!("<Links: {} vertices, {} links>", links.vertices().len(), links.links().len())
         })
+    }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
     }
 }
 

@@ -49,4 +49,12 @@ impl PyLocality {
     fn __repr__(&self) -> String {
         format!("<Locality {}>", self.0)
     }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }

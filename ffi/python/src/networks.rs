@@ -59,4 +59,12 @@ impl PyNetwork {
     fn __repr__(&self) -> String {
         format!("<Network {}: {} NICs, {}>", self.id, self.nics.len(), known_rate(self.mbps))
     }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }

@@ -390,6 +390,14 @@ impl PyObject {
         let is_whole = self.0.ask(|object| crate::adopt::is_whole(object.topology()));
         Ok((make, (segment, Some(self.id()), !is_whole)))
     }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }
 
 /// Attributes by their names in hwloc.

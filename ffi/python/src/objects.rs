@@ -109,6 +109,14 @@ impl PyObjects {
         }
         Ok(format!("<{count} Objects: {}>", names.join(", ")))
     }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }
 
 /// Iterator over a sequence of objects.

@@ -275,6 +275,14 @@ impl PySet {
     fn __getnewargs__(&self) -> (String,) {
         (self.0.to_text(Format::Hwloc),)
     }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }
 
 /// Iterator over the indexes of a set.

@@ -107,6 +107,14 @@ impl PyDistances {
             format!("<Distances {name} of {} objects>", matrix.objects().count())
         })
     }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }
 
 /// An attribute of memory, such as "Bandwidth" or "Latency". Counterpart: `hwloc_memattr_id_t`.
@@ -215,6 +223,14 @@ impl PyMemoryAttribute {
     fn __repr__(&self) -> PyResult<String> {
         self.ask(|attribute| format!("<MemoryAttribute {}>", attribute.name()))
     }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }
 
 /// A kind of CPUs, such as performance cores. Counterpart: `hwloc_cpukinds_get_info`.
@@ -226,6 +242,17 @@ pub(crate) struct PyCpuKind {
     efficiency: Option<u32>,
     /// Names and values of its infos, such as of "CoreType".
     infos: Vec<(String, String)>,
+}
+
+#[pymethods]
+impl PyCpuKind {
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }
 
 impl PyCpuKind {

@@ -453,6 +453,14 @@ impl PyTopology {
         let is_whole = self.0.ask(|topology| adopt::is_whole(*topology));
         Ok((make, (segment, None, !is_whole)))
     }
+
+    fn __copy__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __deepcopy__(slf: Py<Self>, _seen: Py<PyAny>) -> Py<Self> {
+        slf
+    }
 }
 
 /// Opens the topology in a segment's file without adopting it, such as one that another node has

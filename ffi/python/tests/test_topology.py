@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import os
 import shutil
@@ -219,7 +220,7 @@ def test_links_are_a_graph_of_networkx(gpus: Topology) -> None:
 
 def test_a_job_has_its_ranks(python: Python, program: str) -> None:
     code = f"""
-import os, subprocess, topobroker
+import copy, os, subprocess, topobroker
 base = topobroker.adopt()
 assert topobroker.job() is None
 lines = subprocess.run([{program!r}, "job", "add", "train", "-n", "4", "--map-by", "core"], check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -231,6 +232,7 @@ assert "package" in job.locality(0, 3) and "core" not in job.locality(0, 1)
 assert job.sharing(0, "package") == [0, 1, 2, 3] and job.sharing(0, "core") == [0]
 assert job.instances("hwloc://Package") == [0] * 4 and job.ranks_on("hwloc://Core/1") == [1]
 assert topobroker.mine().cpuset == job.topology.cpuset
+assert all(copy.copy(it) is it and copy.deepcopy(it) is it for it in (job, job[0]))
 try:
     job[9]
 except KeyError as error:
@@ -323,6 +325,21 @@ except TypeError as error:
     print(error)
 """
     assert "send its id" in python(code)
+
+
+def assert_is_its_own_copy(given: object) -> None:
+    assert copy.copy(given) is given and copy.deepcopy([given])[0] is given
+
+
+def test_what_cannot_change_is_its_own_copy(gpus: Topology) -> None:
+    view, links = gpus.view([0]), gpus.links()
+    path = links.path(0, 1)
+    assert path is not None
+    for it in (gpus, view, view.root, gpus.root, gpus.pus, gpus.root.cpuset, gpus.locality([0], [1]), links, links.links[0], links.vertices[0], path):
+        assert_is_its_own_copy(it)
+    for them in (gpus.distances(), gpus.memory_attributes(), gpus.cpu_kinds(), gpus.networks()):
+        for it in them:
+            assert_is_its_own_copy(it)
 
 
 def test_keys_are_those_of_the_environment(python: Python, program: str, tmp_path: Path, quiet_environment: dict[str, str]) -> None:
