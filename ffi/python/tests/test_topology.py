@@ -258,6 +258,7 @@ def test_a_cluster_has_its_nodes(program: str, machine: Machine, tmp_path: Path)
     assert [node.name for node in third.group.nodes] == ["n1", "n2", "n3", "n4"]
     assert cluster.root.kind == "cluster" and {group.name for group in cluster.groups} >= {"s1", "s2", "top"}
     assert cluster.totals()["cores"] == 8 * 16 and cluster._repr_svg_().startswith("<svg")
+    assert all(copy.copy(it) is it and copy.deepcopy(it) is it for it in (cluster, third, third.group))
     del cluster
     gc.collect()
     assert len(topology.pus) == 32 and third.name == "n3"

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -30,6 +31,7 @@ impl Browser {
         // Chromium makes its runtime folder, wherever it is to be.
         let mut driver = Command::new("chromedriver");
         driver.arg("--port=0").env("XDG_RUNTIME_DIR", profile.path()).stdout(Stdio::piped());
+        driver.process_group(0);
         let driver = driver.spawn();
         let Ok(mut driver) = driver else {
             skip(format_args!("no chromedriver: install chromium-driver"));
@@ -131,7 +133,9 @@ impl Drop for Browser {
             let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
             let _ = stream.read(&mut [0; 64]);
         }
-        let _ = self.driver.kill();
+        // A driver that is busy has closed nothing.
+        let group = format!("-{}", self.driver.id());
+        let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
         let _ = self.driver.wait();
     }
 }
