@@ -87,7 +87,7 @@ fn json_of_every_command_is_what_the_schema_says() {
     let folder = published.path().to_str().unwrap();
     documents.add("publish", &printed(&[&words[..], &[folder]].concat()));
     let Some(folder) = UNPACKED.as_ref() else { return };
-    let files = folder.path().join("plafrim");
+    let files = folder.join("plafrim");
     let made = tempfile::tempdir().unwrap();
     let cluster = made.path().join("c").display().to_string();
     let raw = files.join("ib-raw/ib-subnet-fe80:0000:0000:0000.txt").display().to_string();

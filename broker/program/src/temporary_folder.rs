@@ -3,7 +3,7 @@
 use rustix::io::{FdFlags, fcntl_setfd};
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 /// A folder in the folder for temporary files. A process of its own removes it when this is dropped
@@ -28,8 +28,9 @@ impl TemporaryFolder {
         Ok(Self { path: folder.keep(), remover })
     }
 
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+    /// A new folder in it.
+    pub(crate) fn part(&self) -> io::Result<PathBuf> {
+        Ok(tempfile::tempdir_in(&self.path)?.keep())
     }
 
     /// Keeps the folder also as long as commands run that this process starts from now on.

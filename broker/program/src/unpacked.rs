@@ -17,22 +17,33 @@ use topobroker::file_bytes::FileBytes;
 const MOST_BYTES: u64 = 1 << 28;
 const MOST_ENTRIES: usize = 1 << 18;
 
+/// What cannot be made if this fails.
+const FOLDER: &str = "a folder for what the tar file holds";
+
 /// A tar file, unpacked.
 pub(crate) struct Unpacked {
     tar: PathBuf,
-    folder: TemporaryFolder,
+    folder: PathBuf,
     /// What is of interest in it: the saved file system, the folder of files, or the only file.
     inside: PathBuf,
 }
 
 impl Unpacked {
-    /// Unpacks a file, if it is a tar file.
-    pub(crate) fn of(file: &Path) -> anyhow::Result<Option<Self>> {
+    /// Unpacks a file, if it is a tar file, into a folder that is made for the first one, and is
+    /// there as long as its owner.
+    pub(crate) fn of(
+        file: &Path,
+        into: &mut Option<TemporaryFolder>,
+    ) -> anyhow::Result<Option<Self>> {
         let name = || file.display().to_string();
         let Some(bytes) = tar_bytes(file) else { return Ok(None) };
-        let folder = TemporaryFolder::new().context("a folder for what the tar file holds")?;
-        unpack(&bytes, folder.path()).with_context(name)?;
-        let mut inside = folder.path().to_owned();
+        let into = match into {
+            Some(into) => into,
+            None => into.insert(TemporaryFolder::new().context(FOLDER)?),
+        };
+        let folder = into.part().context(FOLDER)?;
+        unpack(&bytes, &folder).with_context(name)?;
+        let mut inside = folder.clone();
         while !is_saved_root(&inside) {
             let Some(only) = only_entry(&inside).with_context(name)? else { break };
             inside = only;
@@ -47,7 +58,7 @@ impl Unpacked {
     /// A text in which the tar file is named, and not the folder.
     pub(crate) fn named(&self, text: &str) -> String {
         let tar = self.tar.display();
-        let folder = self.folder.path().display();
+        let folder = self.folder.display();
         text.replace(&format!("{folder}/"), &format!("{tar}: "))
             .replace(&folder.to_string(), &tar.to_string())
     }
@@ -73,7 +84,8 @@ pub(crate) fn run_again(words: &[OsString]) -> anyhow::Result<Option<ExitCode>> 
         None => is_option(word).then(|| Some((at + 1, words.get(at + 1)?.as_os_str())))?,
     });
     let Some((at, file)) = input else { return Ok(None) };
-    let Some(tar) = Unpacked::of(Path::new(file))? else { return Ok(None) };
+    let mut folder = None;
+    let Some(tar) = Unpacked::of(Path::new(file), &mut folder)? else { return Ok(None) };
     ensure!(
         !tar.inside.is_dir() || is_saved_root(&tar.inside),
         "{}: holds several files; `topobroker cluster build` takes those of nodes",
@@ -86,7 +98,7 @@ pub(crate) fn run_again(words: &[OsString]) -> anyhow::Result<Option<ExitCode>> 
         word.push(&tar.inside);
     }
     // It reads the folder to its end, also if this process is ended.
-    tar.folder.keep_for_commands().context("a folder for what the tar file holds")?;
+    folder.iter().try_for_each(TemporaryFolder::keep_for_commands).context(FOLDER)?;
     let mut command = Command::new("/proc/self/exe");
     let child = command.args(words.iter().skip(1)).stderr(Stdio::piped()).spawn();
     let output = child.and_then(std::process::Child::wait_with_output);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use topobroker::hwloc::Input;
-use topobroker_embedding::{has, prefix, succeed, temporary, topobroker};
+use topobroker_embedding::{has, prefix, succeed, topobroker};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::{
     Archive,
@@ -12,9 +12,7 @@ use topobroker_reader::{
     jobs::Job,
     links::{Direction, LinkPath, Measure, Paths, SwitchModel},
 };
-use topobroker_samples::checkout;
-use topobroker_samples::shared_folder;
-use topobroker_samples::{describe, skip};
+use topobroker_samples::{checkout, describe, shared_folder, skip, temporary};
 
 /// An MPI: the folder of its programs, if they are not in the search path, and how they are called.
 pub(crate) struct Mpi {

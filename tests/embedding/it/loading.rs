@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use topobroker_embedding::{compile, succeed, temporary, topobroker};
+use topobroker_embedding::{compile, succeed, topobroker};
+use topobroker_samples::temporary;
 
 /// Lock for tests that load. They take turns, because all processes of a user and cgroup take part
 /// in one election.

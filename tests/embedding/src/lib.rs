@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
-use topobroker_samples::checkout;
+use topobroker_samples::{checkout, temporary};
 
 /// Folder of the installation, below the target folder: for the tests in `packaged/` what users
 /// install, for all others the same from what was compiled for tests. The first test that asks for
@@ -31,14 +31,6 @@ pub fn prefix() -> &'static Path {
         }
         prefix
     })
-}
-
-/// Folder for what tests keep from one run to the next, below the target folder.
-pub fn temporary() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let folder = test.parent().unwrap().join("../../tmp");
-    std::fs::create_dir_all(&folder).unwrap();
-    folder.canonicalize().unwrap()
 }
 
 /// The script that installs.

@@ -73,6 +73,19 @@ pub fn synthetic(text: &str) -> Description {
     describe(&Input::Synthetic(text.to_owned()))
 }
 
+/// Folder for what tests keep from one run to the next, below the target folder.
+///
+/// # Panics
+///
+/// If it cannot be made.
+#[must_use]
+pub fn temporary() -> PathBuf {
+    let test = std::env::current_exe().expect("the file of the test");
+    let folder = test.parent().expect("its folder").join("../../tmp");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder.canonicalize().expect("the folder")
+}
+
 /// Says that the running test is skipped, and why, because a test runner counts the test as passed:
 /// in the file that `TOPOBROKER_SKIPPED` names, otherwise where the runner writes, which keeps to
 /// itself what a test that passes prints.

@@ -5,6 +5,7 @@ use super::found_files::FoundFiles;
 use super::output_file::OutputFile;
 use crate::output::complain;
 use crate::progress::Progress;
+use crate::temporary_folder::TemporaryFolder;
 use crate::unpacked::{Unpacked, is_saved_root};
 use anyhow::{Context, bail};
 use clap::Args;
@@ -133,7 +134,7 @@ impl Build {
             _ => (None, input),
         };
         let path = PathBuf::from(file);
-        if let Some(tar) = Unpacked::of(&path)? {
+        if let Some(tar) = Unpacked::of(&path, &mut found.folder)? {
             if name.is_some() && tar.path().is_dir() && !is_saved_root(tar.path()) {
                 bail!("{input}: only one file has a name; {file} has several");
             }
@@ -243,4 +244,6 @@ struct Found {
     lists: Vec<PathBuf>,
     /// The folders of what tar files hold, for as long as they are read.
     unpacked: Vec<Unpacked>,
+    /// For what is unpacked.
+    folder: Option<TemporaryFolder>,
 }

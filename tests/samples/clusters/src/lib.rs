@@ -3,36 +3,55 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 
+use std::collections::BTreeSet;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
-use tempfile::TempDir;
 use topobroker_cluster::Owners;
 use topobroker_cluster::fabric::read_fabric;
 use topobroker_cluster::{
     ClusterBuilder, GroupId, Like, NodeFile, SwitchTree, files_in, prepare_all,
 };
 use topobroker_layout::encode::AlignedVec;
-use topobroker_samples::{shared, synthetic};
+use topobroker_samples::{shared, synthetic, temporary};
 
-/// The clusters of the reference data, unpacked once for all tests of this process.
-pub static UNPACKED: LazyLock<Option<TempDir>> = LazyLock::new(|| {
-    let shared = shared()?;
-    let folder = tempfile::tempdir().unwrap();
-    for (name, _, _, _) in CLUSTERS {
-        unpack(&shared, name.split('/').next().unwrap(), folder.path());
+/// The clusters of the reference data, unpacked below the target folder once for all tests.
+pub static UNPACKED: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+    let archives = shared()?.join("clusters");
+    let folder = temporary().join("clusters");
+    let lock = File::create(folder.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    let names: BTreeSet<&str> = CLUSTERS.iter().map(|it| it.0.split('/').next().unwrap()).collect();
+    let about = |archive: fs::DirEntry| {
+        let metadata = archive.metadata().unwrap();
+        let at = metadata.modified().unwrap();
+        format!("{:?} {} {at:?}\n", archive.file_name(), metadata.len())
+    };
+    let stamp: BTreeSet<String> = fs::read_dir(&archives).unwrap().flatten().map(about).collect();
+    let stamp: String = stamp.into_iter().collect();
+    let written = folder.join("stamp");
+    if fs::read_to_string(&written).is_ok_and(|it| it == stamp) {
+        return Some(folder);
     }
+    let _ = fs::remove_dir_all(&folder);
+    for name in &names {
+        unpack(&archives.join(if *name == "avakas" { "avakas-full" } else { name }), &folder);
+    }
+    let raw = folder.join("raw");
+    unpack(&archives.join("avakas"), &raw);
+    for (from, to) in [("avakas", "avakas-full"), ("plafrim", "plafrim")] {
+        std::os::unix::fs::symlink(folder.join(from), raw.join(to)).unwrap();
+    }
+    fs::write(written, stamp).unwrap();
     Some(folder)
 });
 
-fn unpack(shared: &Path, name: &str, folder: &Path) {
-    let archive = match name {
-        "avakas" => "avakas-full",
-        name => name,
-    };
-    let archive = shared.join(format!("clusters/{archive}.tar.xz"));
-    let status = Command::new("tar").arg("xJf").arg(archive).arg("-C").arg(folder).status();
-    assert!(status.unwrap().success(), "{name} is unpacked");
+fn unpack(archive: &Path, folder: &Path) {
+    fs::create_dir_all(folder).unwrap();
+    let archive = format!("{}.tar.xz", archive.display());
+    let status = Command::new("tar").arg("xJf").arg(&archive).arg("-C").arg(folder).status();
+    assert!(status.unwrap().success(), "{archive} is unpacked");
 }
 
 /// Folders of nodes: number of nodes, most classes, and most bytes of a node in addition to them.
@@ -47,7 +66,7 @@ pub const CLUSTERS: [(&str, usize, u32, f64); 6] = [
 
 /// The files of a cluster, with their names as names of nodes.
 pub fn files_of(cluster: &str) -> Option<Vec<NodeFile>> {
-    let folder = UNPACKED.as_ref()?.path().join(cluster);
+    let folder = UNPACKED.as_ref()?.join(cluster);
     let files = topobroker_cluster::files_in(&folder).unwrap();
     let xml = files.into_iter().filter(|it| it.extension().is_some_and(|it| it == "xml"));
     Some(
@@ -82,7 +101,7 @@ pub fn of_names(names: &[&str]) -> AlignedVec {
 
 /// What a file of the reference data says: only with it there.
 pub fn reference(file: &str) -> Option<PathBuf> {
-    Some(UNPACKED.as_ref()?.path().join(file))
+    Some(UNPACKED.as_ref()?.join(file))
 }
 
 /// A cluster of the reference data with its fabric.
@@ -110,18 +129,7 @@ pub fn with_fabric(nodes: &str, fabric: &Path) -> (AlignedVec, Vec<usize>, usize
 /// Folder with the outputs of `ibnetdiscover -p` of both clusters, as the reference program wants
 /// it.
 pub fn raw() -> Option<PathBuf> {
-    let (folder, shared) = (UNPACKED.as_ref()?.path(), shared()?);
-    let raw = folder.join("raw");
-    if !raw.exists() {
-        let archive = shared.join("clusters/avakas.tar.xz");
-        std::fs::create_dir_all(&raw).unwrap();
-        let status = Command::new("tar").arg("xJf").arg(archive).arg("-C").arg(&raw).status();
-        assert!(status.unwrap().success());
-        for (from, to) in [("avakas", "avakas-full"), ("plafrim", "plafrim")] {
-            std::os::unix::fs::symlink(folder.join(from), raw.join(to)).unwrap();
-        }
-    }
-    Some(raw)
+    Some(UNPACKED.as_ref()?.join("raw"))
 }
 
 /// Where a cluster has the output of `ibnetdiscover -p`.
