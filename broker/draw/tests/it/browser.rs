@@ -28,22 +28,12 @@ impl Browser {
     /// `None`, and says so, if there is no Chromium here.
     fn start() -> Option<Self> {
         let profile = tempfile::tempdir().unwrap();
-        // Chromium makes its runtime folder, wherever it is to be.
-        let mut driver = Command::new("chromedriver");
-        driver.arg("--port=0").env("XDG_RUNTIME_DIR", profile.path()).stdout(Stdio::piped());
-        driver.process_group(0);
-        let driver = driver.spawn();
-        let Ok(mut driver) = driver else {
+        if Command::new("chromedriver").arg("--version").output().is_err() {
             skip(format_args!("no chromedriver: install chromium-driver"));
             return None;
-        };
-        let printed = BufReader::new(driver.stdout.take().unwrap());
-        let mut ports = printed.lines().map_while(Result::ok).filter_map(|line| {
-            line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
-        });
-        let port = ports.next().expect("the port of chromedriver");
-        // What it prints later is not read, and must not block it.
-        std::thread::spawn(move || ports.for_each(|_| {}));
+        }
+        let driver = (0..5).find_map(|_| driver(profile.path()));
+        let (driver, port) = driver.expect("a port of chromedriver");
         let folder = format!("--user-data-dir={}", profile.path().display());
         let arguments = [
             "--headless",
@@ -138,6 +128,26 @@ impl Drop for Browser {
         let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
         let _ = self.driver.wait();
     }
+}
+
+/// A driver, and its port; `None` if it has found none, which happens if others start at the same
+/// time.
+fn driver(profile: &Path) -> Option<(Child, u16)> {
+    // Chromium makes its runtime folder, wherever it is to be.
+    let mut driver = Command::new("chromedriver");
+    driver.arg("--port=0").env("XDG_RUNTIME_DIR", profile).stdout(Stdio::piped());
+    let mut driver = driver.process_group(0).spawn().unwrap();
+    let printed = BufReader::new(driver.stdout.take().unwrap());
+    let mut ports = printed.lines().map_while(Result::ok).filter_map(|line| {
+        line.split_once("successfully on port ")?.1.trim_end_matches('.').parse().ok()
+    });
+    let Some(port) = ports.next() else {
+        driver.wait().unwrap();
+        return None;
+    };
+    // What it prints later is not read, and must not block it.
+    std::thread::spawn(move || ports.for_each(|_| {}));
+    Some((driver, port))
 }
 
 const UP: &str = "\u{e013}";
