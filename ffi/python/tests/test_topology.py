@@ -338,9 +338,8 @@ def test_what_cannot_change_is_its_own_copy(gpus: Topology) -> None:
     assert path is not None
     for it in (gpus, view, view.root, gpus.root, gpus.pus, gpus.root.cpuset, gpus.locality([0], [1]), links, links.links[0], links.vertices[0], path):
         assert_is_its_own_copy(it)
-    for them in (gpus.distances(), gpus.memory_attributes(), gpus.cpu_kinds(), gpus.networks()):
-        for it in them:
-            assert_is_its_own_copy(it)
+    for it in (*gpus.distances, *gpus.memory_attributes, *gpus.cpu_kinds, *gpus.networks):
+        assert_is_its_own_copy(it)
 
 
 def test_keys_are_those_of_the_environment(python: Python, program: str, tmp_path: Path, quiet_environment: dict[str, str]) -> None:
