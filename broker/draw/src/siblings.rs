@@ -1,4 +1,4 @@
-//! Boxes next to each other that have as many children have as many of them in a row.
+//! Rows of one length in siblings that have the same number of children.
 
 use crate::flow::{self, Form};
 use crate::picture::{BoxKind, Units};

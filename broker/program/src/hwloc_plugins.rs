@@ -7,8 +7,8 @@ use topobroker::hwloc::Input;
 /// hwloc's plugins that discover parts of a machine.
 const FOR_MACHINES: &str =
     "hwloc_cuda,hwloc_gl,hwloc_levelzero,hwloc_nvml,hwloc_opencl,hwloc_pci,hwloc_rsmi";
-/// Those, and the one that reads XML.
-const ALL: &str = "hwloc_cuda,hwloc_gl,hwloc_levelzero,hwloc_nvml,hwloc_opencl,hwloc_pci,hwloc_rsmi,hwloc_xml_libxml";
+/// hwloc's plugin that reads XML.
+const FOR_XML: &str = "hwloc_xml_libxml";
 
 /// hwloc's variable with the names of plugins that it does not load.
 const VARIABLE: &str = "HWLOC_PLUGINS_BLACKLIST";
@@ -18,8 +18,8 @@ const VARIABLE: &str = "HWLOC_PLUGINS_BLACKLIST";
 /// set only while this process has one thread, and not if the user has set it.
 pub(crate) fn with_few<R>(input: &Input, load: impl FnOnce() -> R) -> R {
     let left_out = match input {
-        Input::Synthetic(_) => ALL,
-        Input::Xml(_) | Input::XmlText(_) => FOR_MACHINES,
+        Input::Synthetic(_) => format!("{FOR_MACHINES},{FOR_XML}"),
+        Input::Xml(_) | Input::XmlText(_) => FOR_MACHINES.to_owned(),
         _ => return load(),
     };
     if env::var_os(VARIABLE).is_some() || !is_only_thread() {

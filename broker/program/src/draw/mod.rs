@@ -62,7 +62,7 @@ pub(crate) struct Draw {
     /// Write logical indexes
     #[arg(short, long, conflicts_with = "physical")]
     logical: bool,
-    /// Draw no legend but lines that are given
+    /// Draw no legend, except for the lines of --append-legend
     #[arg(long)]
     no_legend: bool,
     /// Write another line into the legend, such as "Date: $(date)". Repeat for more
