@@ -5,9 +5,9 @@
 
 use crate::flow::{self, Form, Places};
 use crate::picture::{BoxKind, Picture, Units};
-use crate::placed::{LEAST_LINES, LINK_LETTERS, Placed, sizes_of};
+use crate::placed::{LEAST_LINES, Placed, sizes_of};
 use crate::shape::NestedBox;
-use crate::text_size::TextSizes;
+use crate::text_size::{self, TextSizes};
 
 /// Places a box with all that is in it, and the legend below.
 pub(crate) fn arrange(
@@ -128,7 +128,8 @@ impl<'s> Placed<'s> {
     fn bridge(shape: &'s NestedBox, behind: Vec<Self>, limit: u32, units: Units) -> Self {
         let side = (units.letter.max(units.line) * 2 / 3).max(1);
         let side = if units.letter == 1 { 1 } else { side };
-        let gap = LINK_LETTERS * units.letter;
+        let texts = behind.iter().filter_map(|it| it.shape.link.as_deref());
+        let gap = (texts.map(text_size::letters).max().unwrap_or(0) + 4) * units.letter;
         let spaced = Units { gap: (gap, units.gap.1), ..units };
         let mut placed = Self {
             shape,

@@ -20,6 +20,7 @@ mod fold;
 mod html;
 mod left_out;
 mod legend;
+mod link_rows;
 mod links;
 mod node;
 mod palette;

@@ -1,18 +1,15 @@
-//! The picture of a graph of links: vertices in rows by what they are, links between them.
+//! The picture of a graph of links: vertices in rows, links between them.
 
+use crate::link_rows::{Rows, Spot};
 use crate::picture::{Block, BoxKind, Dash, Frame, Line, Look, Picture, Units};
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use topobroker_reader::links::{Link, LinkClass, Links, VertexId, VertexKind};
 
 /// The picture of a graph of links. Vertices are in rows: switches and GPUs above, memory below.
 #[must_use]
 pub fn links(links: &Links<'_>, units: Units) -> Picture {
-    let mut rows: BTreeMap<u32, Vec<VertexId>> = BTreeMap::new();
-    for (vertex, found) in links.vertex_ids().zip(links.vertices()) {
-        rows.entry(row(found.kind)).or_default().push(vertex);
-    }
-    order(&mut rows, links);
+    let rows = Rows::new(links);
     let host = links.topology().root().info("HostName");
     let mut picture = Picture {
         title: host.map_or("Links of a node".to_owned(), |host| format!("Links of {host}")),
@@ -20,11 +17,7 @@ pub fn links(links: &Links<'_>, units: Units) -> Picture {
         ..Picture::default()
     };
     let places = put_vertices(&mut picture, &rows, links, units);
-    for link in links.links() {
-        if let (Some(one), Some(other)) = (places.get(&link.one), places.get(&link.other)) {
-            picture.lines.push(line(links, link, *one, *other));
-        }
-    }
+    put_links(&mut picture, &rows, &places, links);
     if units.letter > 1 {
         spread_figures(&mut picture.lines);
         picture.lines = as_buses(std::mem::take(&mut picture.lines), units);
@@ -32,19 +25,6 @@ pub fn links(links: &Links<'_>, units: Units) -> Picture {
     keep_readable_figures(&mut picture, units);
     put_legend(&mut picture, links, units);
     picture
-}
-
-/// Number of a row, from above.
-fn row(kind: VertexKind) -> u32 {
-    match kind {
-        VertexKind::NetSwitch | VertexKind::Remote => 0,
-        VertexKind::NvSwitch => 1,
-        VertexKind::Gpu | VertexKind::Nic | VertexKind::Block => 2,
-        VertexKind::PciSwitch => 3,
-        VertexKind::HostBridge => 4,
-        VertexKind::Cpu | VertexKind::Mesh => 5,
-        VertexKind::Memory => 6,
-    }
 }
 
 fn kind(kind: VertexKind) -> BoxKind {
@@ -57,38 +37,12 @@ fn kind(kind: VertexKind) -> BoxKind {
     }
 }
 
-/// Orders each row by where the neighbours in other rows are, from below to above and back, so that
-/// few links cross.
-fn order(rows: &mut BTreeMap<u32, Vec<VertexId>>, links: &Links<'_>) {
-    let mut neighbours: BTreeMap<VertexId, Vec<VertexId>> = BTreeMap::new();
-    for link in links.links() {
-        neighbours.entry(link.one).or_default().push(link.other);
-        neighbours.entry(link.other).or_default().push(link.one);
-    }
-    let numbers: Vec<u32> = rows.keys().copied().collect();
-    for number in numbers.iter().rev().chain(&numbers).chain(numbers.iter().rev()) {
-        let mut at: BTreeMap<VertexId, u64> = BTreeMap::new();
-        for row in rows.iter().filter(|(row, _)| *row != number).map(|(_, row)| row) {
-            let step = 1_000_000 / (row.len() as u64 + 1);
-            at.extend(row.iter().zip(1u64..).map(|(vertex, place)| (*vertex, place * step)));
-        }
-        let middle = |vertex: &VertexId| {
-            let near = neighbours.get(vertex).into_iter().flatten().filter_map(|it| at.get(it));
-            let (sum, count) = near.fold((0, 0), |(sum, count), place| (sum + place, count + 1));
-            u64::checked_div(sum, count).unwrap_or(500_000)
-        };
-        if let Some(row) = rows.get_mut(number) {
-            row.sort_by_key(|vertex| (middle(vertex), *vertex));
-        }
-    }
-}
-
 fn put_vertices(
     picture: &mut Picture,
-    rows: &BTreeMap<u32, Vec<VertexId>>,
+    rows: &Rows,
     links: &Links<'_>,
     units: Units,
-) -> BTreeMap<VertexId, Frame> {
+) -> BTreeMap<Spot, Frame> {
     let look = |vertex: VertexId| {
         let name = links.name(vertex).into_owned();
         let found = links.vertex(vertex).map_or(VertexKind::Remote, |it| it.kind);
@@ -97,29 +51,32 @@ fn put_vertices(
         look.cut();
         look
     };
-    let width_of = |vertex: VertexId| {
+    let width_of = |spot: Spot| {
+        let Spot::Vertex(vertex) = spot else { return 0 };
         let longest = look(vertex).text.iter().map(|it| it.chars().count()).max().unwrap_or(0);
         u32::try_from(longest).unwrap_or(0) * units.letter + 2 * units.pad.0
     };
     let gap = units.gap.0 + 2 * units.letter;
-    let width_of_row = |row: &Vec<VertexId>| row.iter().map(|it| width_of(*it) + gap).sum::<u32>();
-    let widest = rows.values().map(width_of_row).max().unwrap_or(0);
-    let has_arc = |row: &Vec<VertexId>| {
-        links.links().iter().any(|it| row.contains(&it.one) && row.contains(&it.other))
+    let width_of_row = |row: &Vec<Spot>| row.iter().map(|it| width_of(*it) + gap).sum::<u32>();
+    let widest = rows.iter().map(width_of_row).max().unwrap_or(0);
+    let has_arc = |row: &Vec<Spot>| {
+        let has = |vertex| row.contains(&Spot::Vertex(vertex));
+        links.links().iter().any(|it| has(it.one) && has(it.other))
     };
     let (height, mut y) = (2 * units.line + 2 * units.pad.1, units.gap.1 + units.line);
     let mut places = BTreeMap::new();
-    for row in rows.values() {
+    for row in rows.iter() {
         // Links within a row are arcs above it.
         y += if has_arc(row) { 6 * units.line } else { 0 };
         let slack =
             (widest - width_of_row(row)) / (u32::try_from(row.len()).unwrap_or(u32::MAX) + 1);
         let mut x = gap + slack;
-        for vertex in row {
-            let place = Frame { x, y, width: width_of(*vertex), height };
-            places.insert(*vertex, place);
-            let look = look(*vertex);
-            picture.blocks.push(Block { place, look, parent: None });
+        for spot in row {
+            let place = Frame { x, y, width: width_of(*spot), height };
+            places.insert(*spot, place);
+            if let Spot::Vertex(vertex) = spot {
+                picture.blocks.push(Block { place, look: look(*vertex), parent: None });
+            }
             x += place.width + gap + slack;
         }
         y += height + 4 * units.line;
@@ -128,8 +85,34 @@ fn put_vertices(
     places
 }
 
-fn line(links: &Links<'_>, link: &Link, one: Frame, other: Frame) -> Line {
-    let (above, below) = if one.y <= other.y { (one, other) } else { (other, one) };
+/// Lines of all links. Those that pass a row at the same place are one line from there on.
+fn put_links(
+    picture: &mut Picture,
+    rows: &Rows,
+    places: &BTreeMap<Spot, Frame>,
+    links: &Links<'_>,
+) {
+    let mut passed = BTreeSet::new();
+    for link in links.links() {
+        for step in rows.path(links, link).windows(2) {
+            let (Some(above), Some(below)) = (places.get(&step[0]), places.get(&step[1])) else {
+                continue;
+            };
+            let mut line = line(links, link, *above, *below);
+            if let Spot::Pass(_, vertex, _) = step[0] {
+                if !passed.insert(step[0]) {
+                    break;
+                }
+                (line.text, line.label) = (None, Some(format!("to {}", links.name(vertex))));
+                let (from, to) = ((line.from.0, above.y), line.from);
+                picture.lines.push(Line { from, to, ..line.clone() });
+            }
+            picture.lines.push(line);
+        }
+    }
+}
+
+fn line(links: &Links<'_>, link: &Link, above: Frame, below: Frame) -> Line {
     let is_arc = above.y == below.y;
     let from = (above.middle().0, if is_arc { above.y } else { above.y + above.height });
     let to = (below.middle().0, below.y);
@@ -150,7 +133,7 @@ fn line(links: &Links<'_>, link: &Link, one: Frame, other: Frame) -> Line {
         dash: dash(link.class),
         text: (!bandwidth.is_empty()).then(|| bandwidth.trim_end_matches(" GB/s").to_owned()),
         text_at: 2,
-        label: Some(label),
+        label: Some(label.trim_end().to_owned()),
     }
 }
 

@@ -17,9 +17,6 @@ pub(crate) struct Placed<'s> {
     pub(crate) parts: Vec<(u32, u32, Placed<'s>)>,
 }
 
-/// Letters on the line between a bridge and what is below it.
-pub(crate) const LINK_LETTERS: u32 = 7;
-
 /// What is at the right of less than so many lines is still in one column.
 pub(crate) const LEAST_LINES: u32 = 16;
 
@@ -198,7 +195,8 @@ impl<'s> Placed<'s> {
             return line(from, to, text);
         }
         // Lines of a column leave the one above it where the gap in front of the column begins.
-        let bend = to.0 + units.letter - LINK_LETTERS * units.letter;
+        let gap = self.parts.first().map_or(0, |(left, _, _)| left - self.own_height);
+        let bend = to.0 + units.letter - gap;
         line(from, (bend, from.1), None);
         line((bend, from.1), (bend, to.1), None);
         line((bend, to.1), to, text);

@@ -51,6 +51,6 @@ fn size(look: &Look, units: Units, without_ranks: bool) -> (u32, u32) {
     (longest.saturating_mul(units.letter), lines.saturating_mul(units.line))
 }
 
-fn letters(line: &str) -> u32 {
+pub(crate) fn letters(line: &str) -> u32 {
     u32::try_from(line.chars().count()).unwrap_or(u32::MAX)
 }

@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 
 mod browser;
+mod lines;
 mod pictures;
 mod sheet;

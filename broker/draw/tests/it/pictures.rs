@@ -38,9 +38,9 @@ fn number(line: &str, name: &str) -> Option<u32> {
 }
 
 /// Left, top, right and bottom, and the number of the box that it is in.
-type Rect = ([u32; 4], Option<u32>, bool);
+pub(crate) type Rect = ([u32; 4], Option<u32>, bool);
 
-fn rects(picture: &Picture) -> Vec<Rect> {
+pub(crate) fn rects(picture: &Picture) -> Vec<Rect> {
     let rect = |line: &str| {
         let (_, shape) = line.split_once("<rect").unwrap();
         let side = |name| number(shape, name).unwrap();
@@ -145,7 +145,7 @@ fn shapes(picture: &Picture, class: &str) -> BTreeMap<u32, Vec<[u32; 2]>> {
 pub(crate) fn white(picture: &Picture) -> u64 {
     let text = svg(picture).replace('\n', " ");
     let mut area = 0;
-    // Whether each is in a box that has a colour, or is one.
+    // Whether what is in each is in a box that has a colour. Caches do not enclose what is below them.
     let mut covered: Vec<bool> = Vec::new();
     for block in text.split("<g id=").skip(1) {
         let is_white = ["machine", "group", "bridge", "legend"]
@@ -160,7 +160,8 @@ pub(crate) fn white(picture: &Picture) -> u64 {
             let side = |name| u64::from(number(shape, name).unwrap());
             area += side("width") * side("height");
         }
-        covered.push(is_inside || !is_white);
+        let is_bar = block.contains("class=\"cache");
+        covered.push(is_inside || !(is_white || is_bar));
     }
     100 - area * 100 / (u64::from(picture.width()) * u64::from(picture.height()))
 }
