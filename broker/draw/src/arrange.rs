@@ -129,7 +129,7 @@ impl<'s> Placed<'s> {
         let side = (units.letter.max(units.line) * 2 / 3).max(1);
         let side = if units.letter == 1 { 1 } else { side };
         let texts = behind.iter().filter_map(|it| it.shape.link.as_deref());
-        let gap = (texts.map(text_size::letters).max().unwrap_or(0) + 4) * units.letter;
+        let gap = (texts.map(text_size::letters).max().unwrap_or(0) + 3) * units.letter;
         let spaced = Units { gap: (gap, units.gap.1), ..units };
         let mut placed = Self {
             shape,

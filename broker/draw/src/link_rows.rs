@@ -52,9 +52,11 @@ impl Rows {
     /// Orders each row by where the neighbours in other rows are, from below to above and back.
     fn order(&mut self, paths: &[Vec<Spot>]) {
         let mut neighbours: BTreeMap<Spot, Vec<Spot>> = BTreeMap::new();
-        for step in paths.iter().flat_map(|path| path.windows(2)) {
-            neighbours.entry(step[0]).or_default().push(step[1]);
-            neighbours.entry(step[1]).or_default().push(step[0]);
+        for path in paths {
+            for (upper, lower) in path.iter().zip(path.iter().skip(1)) {
+                neighbours.entry(*upper).or_default().push(*lower);
+                neighbours.entry(*lower).or_default().push(*upper);
+            }
         }
         let numbers: Vec<u32> = self.0.keys().copied().collect();
         for number in numbers.iter().rev().chain(&numbers).chain(numbers.iter().rev()) {

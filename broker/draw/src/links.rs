@@ -94,13 +94,14 @@ fn put_links(
 ) {
     let mut passed = BTreeSet::new();
     for link in links.links() {
-        for step in rows.path(links, link).windows(2) {
-            let (Some(above), Some(below)) = (places.get(&step[0]), places.get(&step[1])) else {
+        let path = rows.path(links, link);
+        for (upper, lower) in path.iter().zip(path.iter().skip(1)) {
+            let (Some(above), Some(below)) = (places.get(upper), places.get(lower)) else {
                 continue;
             };
             let mut line = line(links, link, *above, *below);
-            if let Spot::Pass(_, vertex, _) = step[0] {
-                if !passed.insert(step[0]) {
+            if let Spot::Pass(_, vertex, _) = *upper {
+                if !passed.insert(*upper) {
                     break;
                 }
                 (line.text, line.label) = (None, Some(format!("to {}", links.name(vertex))));

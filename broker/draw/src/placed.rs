@@ -125,12 +125,12 @@ impl<'s> Placed<'s> {
         size
     }
 
-    /// The area of the boxes that have a colour, or nothing in them.
+    /// The area of the boxes with nothing in them, and of caches' bars.
     pub(crate) fn filled(&self) -> u64 {
-        let is_white = matches!(self.kind(), BoxKind::Machine | BoxKind::Group | BoxKind::Cache);
-        match self.parts.is_empty() || !(is_white || self.is_bridge()) {
-            true => u64::from(self.width) * u64::from(self.height),
-            false => self.parts.iter().map(|(_, _, part)| part.filled()).sum(),
+        let inner: u64 = self.parts.iter().map(|(_, _, part)| part.filled()).sum();
+        match self.parts.is_empty() || self.is_bar() {
+            true => inner + u64::from(self.width) * u64::from(self.own_height),
+            false => inner,
         }
     }
 

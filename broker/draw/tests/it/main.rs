@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 
 mod browser;
+mod docs;
 mod lines;
 mod pictures;
 mod sheet;
