@@ -283,9 +283,9 @@ impl Drawing<'_> {
             host.map(|host| NestedBox::legend(format!("Host: {host}"))).into_iter().collect();
         legend.extend(more);
         let indexes = match self.options.indexes {
-            Indexes::Both => "L#: logical index, P#: index of the operating system",
+            Indexes::Both => "L#: logical index, P#: OS index",
             Indexes::Logical => "L#: logical index",
-            Indexes::Physical => "P#: index of the operating system",
+            Indexes::Physical => "P#: OS index",
         };
         legend.push(NestedBox::legend(indexes.to_owned()));
         if has_link(shape) {
