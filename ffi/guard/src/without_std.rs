@@ -51,11 +51,11 @@ macro_rules! trap {
     };
 }
 
-/// An instruction that ends the process.
-#[cfg(target_arch = "aarch64")]
+/// An instruction that ends the process: on arm64, POWER, RISC-V and s390x, zero is no instruction.
+#[cfg(not(target_arch = "x86_64"))]
 macro_rules! trap {
     () => {
-        "brk #1"
+        ".long 0"
     };
 }
 
