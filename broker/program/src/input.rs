@@ -17,7 +17,7 @@ use topobroker::description::Filters;
 use topobroker::hwloc::{self, LoadOptions, TypeFilter};
 use topobroker::linux::{Root, with_facts_of_now};
 use topobroker_layout::description::Description;
-use topobroker_layout::encode::{self, AlignedVec};
+use topobroker_layout::encode::AlignedVec;
 use topobroker_layout::header::Kind;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{AdoptError, Adopted, Archive, Keys, KeysError, Source, Topology};
@@ -133,8 +133,7 @@ impl Input {
             },
         };
         let filters = filters.map(Filters::for_loading).unwrap_or_default();
-        let (description, _) = self.capture_filtered(filters)?;
-        let archive = encode::to_bytes(&description).with_context(|| input.to_owned())?;
+        let (archive, _) = self.loaded(filters, hwloc::import_archive)?;
         Ok(Held::Own(archive, input.to_owned()))
     }
 
@@ -154,13 +153,15 @@ impl Input {
 
     /// Captures the named input, otherwise this machine.
     pub(super) fn capture(&self) -> anyhow::Result<(Description, Source)> {
-        self.capture_filtered(Vec::new())
+        self.loaded(Vec::new(), hwloc::import)
     }
 
-    fn capture_filtered(
+    /// What `import` makes of the named input, otherwise of this machine.
+    fn loaded<T>(
         &self,
         filters: Vec<(ObjectType, TypeFilter)>,
-    ) -> anyhow::Result<(Description, Source)> {
+        import: impl FnOnce(&hwloc::Input, &LoadOptions) -> Result<T, hwloc::ImportError>,
+    ) -> anyhow::Result<(T, Source)> {
         let input = self.named()?;
         if let hwloc::Input::Xml(file) = &input {
             check_kind(file)?;
@@ -172,9 +173,9 @@ impl Input {
         }
         let watched = matches!(input, hwloc::Input::Fsroot(_)).then(|| limit_time(input.name()));
         let options = self.options(filters);
-        let description = hwloc_plugins::with_few(&input, || hwloc::import(&input, &options))?;
+        let loaded = hwloc_plugins::with_few(&input, || import(&input, &options))?;
         drop(watched);
-        Ok((description, input.source()))
+        Ok((loaded, input.source()))
     }
 
     /// Calls `answer` with the whole topology, and the file system of its machine if that is here.

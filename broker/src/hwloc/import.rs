@@ -11,8 +11,8 @@ use std::error::Error;
 use std::mem::ManuallyDrop;
 use topobroker_layout::OpenError;
 use topobroker_layout::description::Description;
-use topobroker_layout::encode::{AlignedVec, to_bytes};
-use topobroker_reader::Archive;
+use topobroker_layout::encode::{AlignedVec, EncodeError, to_bytes};
+use topobroker_reader::{Archive, Topology};
 
 /// Why an input cannot be imported. Every message names it.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +25,9 @@ pub enum ImportError {
     /// What hwloc loaded cannot be described.
     #[error("{input}: the topology cannot be captured")]
     Capture { input: String, source: CaptureError },
+    /// The topology has something that an archive cannot have.
+    #[error("{input}: there can be no archive of it")]
+    Encode { input: String, source: EncodeError },
     /// The process that reads XML has no answer.
     #[error(transparent)]
     Child(#[from] ChildError),
@@ -64,18 +67,54 @@ pub(super) fn import_changed(
     options: &LoadOptions,
     change: impl Fn(&mut HwlocTopology<'static>) -> Result<(), Box<dyn Error>>,
 ) -> Result<Description, ImportError> {
+    let bytes = import_in_child(xml, options, change)?;
+    Ok(described(opened(xml, &bytes)?.topology()))
+}
+
+/// Loads a topology as [`import`] does, and returns its archive.
+///
+/// # Errors
+///
+/// [`ImportError`].
+pub fn import_archive(input: &Input, options: &LoadOptions) -> Result<AlignedVec, ImportError> {
+    let encoded = |description: &Description| {
+        to_bytes(description).map_err(|source| ImportError::Encode { input: input.name(), source })
+    };
+    if !input.is_xml() {
+        return encoded(&import(input, options)?);
+    }
+    let bytes = import_in_child(input, options, |_| Ok(()))?;
+    let archive = opened(input, &bytes)?;
+    // What the child has made is complete, but for the facts of this machine.
+    match archive.topology().is_this_system() {
+        true => encoded(&described(archive.topology())),
+        false => Ok(bytes),
+    }
+}
+
+/// The archive of XML, as a child process makes it, in which `change` changes what hwloc loads.
+fn import_in_child(
+    xml: &Input,
+    options: &LoadOptions,
+    change: impl Fn(&mut HwlocTopology<'static>) -> Result<(), Box<dyn Error>>,
+) -> Result<AlignedVec, ImportError> {
     let input = xml.name();
     let prepared = prepare(xml, options)?;
     let work = |prepared| archived(&input, &mut in_fork(prepared), &change);
-    let bytes = in_child(input.clone(), prepared, LIMIT, work)?;
-    let archive = aligned(&bytes);
-    let archive = Archive::open(&archive);
-    let archive = archive.map_err(|source| ImportError::Archive { input, source })?;
-    let mut description = describe(archive.topology());
+    Ok(aligned(&in_child(input.clone(), prepared, LIMIT, work)?))
+}
+
+fn opened<'a>(input: &Input, bytes: &'a AlignedVec) -> Result<Archive<'a>, ImportError> {
+    Archive::open(bytes).map_err(|source| ImportError::Archive { input: input.name(), source })
+}
+
+/// What an archive has, and the facts of devices if it is of this machine.
+fn described(topology: Topology<'_>) -> Description {
+    let mut description = describe(topology);
     if description.is_this_system {
         add_facts(&mut description.objects, &Root::of_this_node());
     }
-    Ok(description)
+    description
 }
 
 /// Imports several XML texts, each with its name, as archives. A child process reads them one after

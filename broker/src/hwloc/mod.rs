@@ -30,7 +30,7 @@ mod version;
 pub use capture::{CaptureError, capture};
 pub use compare::{Compared, NoDifferences, compare, patch, reference};
 pub use export::{export_synthetic, export_v1};
-pub use import::{ImportError, import, import_archives};
+pub use import::{ImportError, import, import_archive, import_archives};
 pub(crate) use load::loads_by_other_means;
 pub use load::{HwlocLoadError, Input, LoadOptions, Plugins, load, reads_other_source};
 pub(crate) use load::{load_as, takes_flags_of};

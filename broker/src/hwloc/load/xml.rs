@@ -4,6 +4,8 @@ use super::error::HwlocLoadError;
 use super::xml_tree::{Tree, Version};
 use crate::file_bytes::FileBytes;
 use crate::hwloc::version::library_version;
+use quick_xml::events::attributes::Attribute;
+use quick_xml::events::{BytesStart, Event};
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
@@ -72,7 +74,6 @@ impl Checked {
 
 /// Checks XML, and returns its version.
 fn check(content: &[u8], input: &str) -> Result<String, HwlocLoadError> {
-    use quick_xml::events::Event;
     let mut reader = quick_xml::Reader::from_reader(content);
     let mut root: Option<String> = None;
     let mut open_elements = 0usize;
@@ -116,11 +117,13 @@ fn check(content: &[u8], input: &str) -> Result<String, HwlocLoadError> {
             tree = Version::of(&version).map(Tree::new);
             root = Some(version);
         }
-        check_index(&element, input)?;
-        if let Some(tree) = &mut tree
-            && element.name().into_inner() == b"object"
-        {
-            tree.begin(|name| value(&element, name)).map_err(breaks)?;
+        if element.name().into_inner() != b"object" {
+            continue;
+        }
+        let object = Attributes::of(&element);
+        check_index(&object, input)?;
+        if let Some(tree) = &mut tree {
+            tree.begin(|name| object.value(name)).map_err(breaks)?;
             if is_empty {
                 tree.end();
             }
@@ -128,39 +131,42 @@ fn check(content: &[u8], input: &str) -> Result<String, HwlocLoadError> {
     }
 }
 
-/// An attribute as hwloc sees it: `&#80;U` is a PU.
-fn value(element: &quick_xml::events::BytesStart<'_>, name: &str) -> Option<String> {
-    let attribute = element.try_get_attribute(name).ok().flatten()?;
-    let text = attribute.unescape_value().map(Cow::into_owned);
-    Some(text.unwrap_or_else(|_| String::from_utf8_lossy(&attribute.value).into_owned()))
+/// The attributes of an element, up to the first that is none.
+struct Attributes<'e>(Vec<Attribute<'e>>);
+
+impl<'e> Attributes<'e> {
+    fn of(element: &'e BytesStart<'_>) -> Self {
+        Self(element.attributes().with_checks(false).map_while(Result::ok).collect())
+    }
+
+    /// An attribute as hwloc sees it: `&#80;U` is a PU.
+    fn value(&self, name: &str) -> Option<Cow<'_, str>> {
+        let attribute = self.0.iter().find(|it| it.key.as_ref() == name.as_bytes())?;
+        Some(
+            attribute
+                .unescape_value()
+                .unwrap_or_else(|_| String::from_utf8_lossy(&attribute.value)),
+        )
+    }
 }
 
 /// Checks the OS index of a PU or NUMA node. Both hwloc and the archive make sets of these indexes.
 /// With a high index hwloc would allocate a gigabyte before the topology is refused. An object
 /// without an index would get the highest one, 2^32 - 1.
-fn check_index(
-    element: &quick_xml::events::BytesStart<'_>,
-    input: &str,
-) -> Result<(), HwlocLoadError> {
-    let is_object = element.name().into_inner() == b"object";
-    let value = |name| value(element, name);
-    let in_sets = |object: &String| ["PU", "NUMANode", "Node"].contains(&object.as_str());
-    let object = value("type").filter(|object| is_object && in_sets(object));
-    let Some(object) = object else { return Ok(()) };
-    let found = value("os_index");
+fn check_index(object: &Attributes<'_>, input: &str) -> Result<(), HwlocLoadError> {
+    let in_sets = |name: &Cow<'_, str>| ["PU", "NUMANode", "Node"].contains(&name.as_ref());
+    let Some(name) = object.value("type").filter(in_sets) else { return Ok(()) };
+    let found = object.value("os_index");
     let index = found.as_deref().map(str::trim).map(str::parse::<u64>);
     let is_fine = |index: u64| index < u64::from(INDEX_LIMIT);
     if index.is_some_and(|index| index.is_ok_and(is_fine)) {
         return Ok(());
     }
-    let found = found.unwrap_or_else(|| "(none)".to_owned());
-    Err(HwlocLoadError::Index { input: input.to_owned(), object, found })
+    let found = found.map_or_else(|| "(none)".to_owned(), Cow::into_owned);
+    Err(HwlocLoadError::Index { input: input.to_owned(), object: name.into_owned(), found })
 }
 
-fn version_of_root(
-    element: &quick_xml::events::BytesStart<'_>,
-    input: &str,
-) -> Result<String, HwlocLoadError> {
+fn version_of_root(element: &BytesStart<'_>, input: &str) -> Result<String, HwlocLoadError> {
     let found = String::from_utf8_lossy(element.name().into_inner()).into_owned();
     if found != "topology" && found != "root" {
         return Err(HwlocLoadError::NotTopology { input: input.to_owned(), found });

@@ -2,6 +2,7 @@
 //! file has them, and looks at their sets later; with objects in the wrong place or without sets it
 //! crashes, and its process with it.
 
+use std::borrow::Cow;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::TypeName;
@@ -63,11 +64,11 @@ impl Object {
     /// # Errors
     ///
     /// The rule that it breaks.
-    fn new(
+    fn new<'v>(
         version: Version,
-        value: impl Fn(&str) -> Option<String>,
+        value: impl Fn(&str) -> Option<Cow<'v, str>>,
     ) -> Result<Self, (String, String)> {
-        let type_name = value("type").unwrap_or_default();
+        let type_name = value("type").unwrap_or_default().into_owned();
         let kind = match TypeName::parse(&type_name).map(|it| it.object_type) {
             // Version 1 has one type for all caches.
             None if type_name == "Cache" => Kind::Normal,
@@ -77,7 +78,7 @@ impl Object {
             Some(it) if it.is_memory() && version == Version::Two => Kind::Memory,
             Some(_) => Kind::Normal,
         };
-        let gp_index = value("gp_index");
+        let gp_index = value("gp_index").map(Cow::into_owned);
         let (cpuset, children) = (Set::new(), Set::new());
         let mut object = Self { type_name, gp_index, kind, cpuset, children };
         if version == Version::One && object.type_name == "MemCache" {
@@ -111,9 +112,9 @@ impl Tree {
     /// # Errors
     ///
     /// The object, and the rule that it breaks.
-    pub(super) fn begin(
+    pub(super) fn begin<'v>(
         &mut self,
-        value: impl Fn(&str) -> Option<String>,
+        value: impl Fn(&str) -> Option<Cow<'v, str>>,
     ) -> Result<(), (String, String)> {
         let object = Object::new(self.version, value)?;
         let refuse = |rule: String| Err((object.name(), rule));
