@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import doctest
+import functools
 import importlib
 import importlib.util
+import operator
 import os
 import re
 import shlex
@@ -99,7 +101,9 @@ def needs(module: str) -> None:
 
 
 def test_the_example_of_multiprocessing_binds_each_process(environment: dict[str, str]) -> None:
-    assert "PUs 0" in example("multiprocess.py", environment)
+    # A process that starts late may find no work left.
+    parts = [topobroker.Set(part) for part in re.findall(r"'PUs ([\d,-]+)'", example("multiprocess.py", environment))]
+    assert parts and sum(len(part) for part in parts) == len(functools.reduce(operator.or_, parts))
 
 
 def test_the_example_of_a_notebook_runs(environment: dict[str, str]) -> None:

@@ -8,10 +8,12 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from random import Random
 
 import pytest
 import topobroker
 from conftest import Machine, Python, published
+from machines import gpu_node
 from topobroker import Set, Topology
 
 SMALL = "pack:2 [numa] l3:2 core:4 pu:2"
@@ -382,3 +384,22 @@ for ask in (
 """
     said = python(code).splitlines()
     assert len(said) == 4 and all("at most" in line for line in said), said
+
+
+def test_the_program_and_python_deal_the_gpus_of_random_jobs_alike(
+    gpus: Topology, program: str, tmp_path: Path, quiet_environment: dict[str, str]
+) -> None:
+    random = Random(54)
+    (tmp_path / "machine.xml").write_text(gpu_node())
+    environment = {**quiet_environment, **published(program, str(tmp_path / "machine.xml"), tmp_path, quiet_environment)}
+
+    def run(*words: str) -> str:
+        return subprocess.run([program, *words], env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    for job in range(40):
+        ranks = [Set(range(first, first + random.randint(1, 65 - first - 1))) for first in random.choices(range(64), k=random.randint(1, 40))]
+        (tmp_path / "ranks").write_text("".join(f"{rank} {pus.to_text('list')}\n" for rank, pus in enumerate(ranks)))
+        run("job", "add", "-q", f"job{job}", "--ranks", str(tmp_path / "ranks"))
+        dealt = gpus.assign(list(gpus.gpus), ranks)
+        assert run("job", "gpus", f"job{job}").splitlines() == [f"{rank} {gpu[0].name}" for rank, gpu in enumerate(dealt)]
+    run("unpublish", environment["TOPOBROKER_FILE"])

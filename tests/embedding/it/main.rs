@@ -10,6 +10,7 @@ mod c_interface;
 mod commands_of_pages;
 mod communicators;
 mod daemon;
+mod dealt;
 mod distances;
 mod documents;
 mod gathering;
