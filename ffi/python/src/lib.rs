@@ -9,6 +9,7 @@
 mod adopt;
 mod binding;
 mod cluster;
+mod devices;
 mod failure;
 mod handles;
 #[allow(unsafe_code, reason = "PyO3 does not say which interpreter this is")]

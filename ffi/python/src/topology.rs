@@ -5,59 +5,22 @@ use crate::handles::{Members, PyObject, PyObjects, PyTopology};
 use crate::kept::{Kept, OfTopology};
 use crate::links::PyLinks;
 use crate::networks::PyNetwork;
-use crate::object::{Given, type_named, within};
+use crate::object::{Given, type_named};
 use crate::set::{AnySet, PySet};
 use crate::tables::{PyCpuKind, PyDistances, PyMemoryAttribute};
-use crate::{adopt, locality::PyLocality};
+use crate::{adopt, devices, locality::PyLocality};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::path::PathBuf;
 use topobroker_draw::{Fold, NodeOptions, Units, node, svg, svg_to_embed};
-use topobroker_layout::job::MAX_RANKS;
-use topobroker_reader::devices::{NearTo, NicChoice, RankDevice};
+use topobroker_reader::devices::{NicChoice, RankDevice};
 use topobroker_reader::text::{synthetic, xml};
-use topobroker_reader::{
-    Depth, Distribution, Object, ObjectType, RestrictFlags, Topology, TypeDepth, TypeName, View,
-};
-
-impl PyTopology {
-    fn find(
-        &self,
-        of: impl for<'a> FnOnce(Topology<'a>) -> Option<Object<'a>>,
-    ) -> Option<PyObject> {
-        self.0.find(|topology| of(*topology)).map(PyObject)
-    }
-
-    fn ids(&self, of: impl for<'a> FnOnce(Topology<'a>) -> Vec<u32>) -> PyObjects {
-        let ids = self.0.ask(|topology| of(*topology));
-        PyObjects { topology: self.0.clone(), members: Members::Ids(ids) }
-    }
-
-    fn of_type(&self, wanted: TypeName) -> PyObjects {
-        let has_details = wanted.group_depth.is_some() || wanted.os_device_kind.is_some();
-        match self.0.ask(|topology| topology.type_depth(wanted.object_type)) {
-            TypeDepth::Depth(depth) if !has_details => {
-                PyObjects { topology: self.0.clone(), members: Members::Level(depth) }
-            }
-            _ => self.ids(|topology| {
-                let all = topology.objects_with_type(wanted.object_type);
-                all.filter(|object| wanted.matches(*object)).map(Object::id).collect()
-            }),
-        }
-    }
-
-    fn of_plain_type(&self, object_type: ObjectType) -> PyObjects {
-        self.of_type(TypeName { object_type, group_depth: None, os_device_kind: None })
-    }
-}
+use topobroker_reader::{Depth, Distribution, Object, ObjectType, RestrictFlags, View};
 
 fn depth_of(raw: i32) -> PyResult<Depth> {
     Depth::from_raw(raw).ok_or_else(|| wrong_value(format!("{raw} is no depth of hwloc")))
 }
-
-/// Most devices that all ranks are given together.
-const MOST_GIVEN: usize = 1 << 24;
 
 #[pymethods]
 impl PyTopology {
@@ -318,37 +281,7 @@ impl PyTopology {
         ranks: &Bound<'_, PyAny>,
         per_rank: usize,
     ) -> PyResult<Vec<Vec<PyObject>>> {
-        enum GivenRank {
-            Cpus(AnySet),
-            Device(u32),
-        }
-        let device_ids = devices.0.iter().map(|it| self.own_id(it.get()));
-        let device_ids: Vec<u32> = device_ids.collect::<PyResult<_>>()?;
-        let ranks = within(MAX_RANKS, "ranks", ranks)?;
-        let most = MOST_GIVEN / ranks.len().max(1);
-        if per_rank.min(device_ids.len()) > most {
-            let count = ranks.len();
-            return Err(wrong_value(format!(
-                "{per_rank} devices for {count} ranks; expected {most} at most"
-            )));
-        }
-        let ranks = ranks.iter().map(|rank| match rank.cast::<PyObject>() {
-            Ok(object) => self.own_id(object.get()).map(GivenRank::Device),
-            Err(_) => rank.extract().map(GivenRank::Cpus),
-        });
-        let ranks: Vec<GivenRank> = ranks.collect::<PyResult<_>>()?;
-        let given = self.0.each(|topology| {
-            let object = |id: &u32| topology.object(*id);
-            let devices: Vec<_> = device_ids.iter().filter_map(object).collect();
-            let near = ranks.iter().filter_map(|rank| match rank {
-                GivenRank::Cpus(set) => Some(NearTo::Pus(set)),
-                GivenRank::Device(id) => object(id).map(NearTo::Device),
-            });
-            topology.assign(&devices, &near.collect::<Vec<_>>(), per_rank)
-        });
-        let each = per_rank.min(device_ids.len());
-        let mut given = given.into_iter().map(PyObject);
-        Ok(ranks.iter().map(|_| given.by_ref().take(each).collect()).collect())
+        devices::assign(self, &devices, ranks, per_rank)
     }
 
     /// The networks of the node, the one that ranks should use first.
