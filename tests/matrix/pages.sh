@@ -34,7 +34,7 @@ for address in usual anywhere 0x550000000000 0x3fff00000000; do
         found "bytes of a segment" "$size"
         check "a view" "$(topobroker calc --view 0 -N pu all)" 1
         topobroker job add pages -n 2 --map-by slot >/dev/null 2>&1
-        check "ranks of a job" "$(topobroker job show pages | grep -c '^rank [01] bound')" 2
+        check "ranks of a job" "$(topobroker job show -q pages | grep -c '^rank [01] bound')" 2
         check "a rank's PUs" "$(topobroker job exec pages --rank 1 -- sh -c 'grep Cpus_allowed_list /proc/self/status | cut -f2')" 1
         topobroker job remove pages
         for change in "seek=200" "seek=$((size / 2))" "seek=$((size - 2))"; do

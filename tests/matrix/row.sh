@@ -144,6 +144,10 @@ x86_64 | aarch64)
     done
     check "guard: adopted and loaded topologies" "$right" " share modify threads forks info apart by-hand kinds again"
     ;;
+*)
+    check "guard: functions that it replaces" "$(nm -D --defined-only "$guard" | grep -c ' hwloc_')" 0
+    check "guard: what lstopo prints" "$(topobroker run --guard -- lstopo-no-graphics --of console)" "$(lstopo-no-graphics --of console)"
+    ;;
 esac
 
 # MPIs: ranks that adopt, then unmodified ranks with and without the guard.
