@@ -24,19 +24,21 @@ static void deal(const tb_topology *topology, int number, const char *file)
     OK(tb_job_adopt(topology, file, &job));
     OK(tb_gpus(topology, gpus, 256, &devices));
     ranks = tb_job_rank_count(job);
+    if (devices > 256 || ranks > 256)
+        exit(2);
     for (rank = 0; rank < ranks; rank++) {
         sets[rank] = tb_set_new();
         OK(tb_job_local_rank(job, rank, NULL, sets[rank]));
     }
     OK(tb_devices_assign(topology, gpus, devices, (const tb_set *const *)sets, ranks, 1, dealt, 256, &dealt_count));
+    if (dealt_count != ranks)
+        exit(3);
     for (rank = 0; rank < ranks; rank++) {
         OK(tb_obj_get(topology, dealt[rank], &data, sizeof data));
         printf("%d %zu %s\n", number, rank, data.name);
         tb_set_free(sets[rank]);
     }
     tb_job_free(job);
-    if (dealt_count != ranks)
-        exit(2);
 }
 
 int main(int argc, char **argv)

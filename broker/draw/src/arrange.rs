@@ -19,8 +19,9 @@ pub(crate) fn arrange(
 ) -> Picture {
     let mut shape = shape;
     shape.cut();
-    let below = if legend.is_empty() { 0 } else { units.line + 2 * units.pad.1 + units.gap.1 };
-    let whole = best(&shape, below, units, most_width);
+    let legend_height = units.line + 2 * units.pad.1 + units.gap.1;
+    let legend_height = if legend.is_empty() { 0 } else { legend_height };
+    let whole = best(&shape, legend_height, units, most_width);
     let mut picture = Picture { title: title.to_owned(), ..Picture::default() };
     let (gap_x, gap_y) = (units.gap.0, units.gap.1.max(1));
     whole.put(&mut picture, (gap_x, gap_y), None, units);
@@ -47,19 +48,24 @@ pub(crate) fn arrange(
 
 /// The arrangement whose form is the most like a page. What is in the outermost box is wider or
 /// higher for that: a row of two packages is a page if each is high. Of those that are too wide,
-/// the narrowest. `below` is for a line of the legend.
-fn best(shape: &NestedBox, below: u32, units: Units, most_width: Option<u32>) -> Placed<'_> {
+/// the narrowest. Of the legend, the height of one line counts.
+fn best(
+    shape: &NestedBox,
+    legend_height: u32,
+    units: Units,
+    most_width: Option<u32>,
+) -> Placed<'_> {
     let sizes = TextSizes::of(shape, units);
     let narrow = most_width.is_some().then_some([Form::NARROW, Form::NARROWEST]);
     let inner =
         [Form::HIGH, Form::HIGHER, Form::WIDE].into_iter().chain(narrow.into_iter().flatten());
     let room = most_width.map_or(u32::MAX, |most| most.saturating_sub(2 * units.gap.0));
     let cost = |it: &Placed<'_>| {
-        let cost = Form::PAGE.cost(it.width, it.height + below, it.filled(), units);
+        let cost = Form::PAGE.cost(it.width, it.height + legend_height, it.filled(), units);
         (it.width.saturating_sub(room), cost)
     };
     let first = Placed::new(shape, &sizes, Form::PAGE, units);
-    if first.width <= room && Form::is_page(first.width, first.height + below, units) {
+    if first.width <= room && Form::is_page(first.width, first.height + legend_height, units) {
         return first;
     }
     inner.fold(first, |best, form| {

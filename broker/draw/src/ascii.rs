@@ -150,7 +150,7 @@ impl Grid {
         for y in y1.min(y2)..=y1.max(y2) {
             let sides = sides([(y > y1.min(y2), UP), (y < y1.max(y2), DOWN)]);
             if sides != 0 {
-                self.add(x1, y, sides);
+                self.add(x2, y, sides);
             }
         }
         let words = line.text.iter().flat_map(|text| text.chars());

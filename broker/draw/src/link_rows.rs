@@ -1,5 +1,6 @@
 //! The rows of a graph of links: which vertex is in which, in an order in which few links cross, and
-//! where a link passes a row that neither of its ends is in.
+//! where a link passes a row that neither of its ends is in. Graph drawing calls them layers, and
+//! such places dummy vertices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use topobroker_reader::links::{Link, LinkClass, Links, VertexId, VertexKind};
@@ -8,71 +9,91 @@ use topobroker_reader::links::{Link, LinkClass, Links, VertexId, VertexKind};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Spot {
     Vertex(VertexId),
-    /// Where the links of a class to a vertex below pass between the vertices of this row.
-    Pass(u32, VertexId, LinkClass),
+    /// Where links of a class to a vertex below pass between the vertices of a row.
+    Pass {
+        row: u32,
+        to: VertexId,
+        class: LinkClass,
+    },
 }
 
-pub(crate) struct Rows(BTreeMap<u32, Vec<Spot>>);
+#[derive(Default)]
+pub(crate) struct Row {
+    pub(crate) spots: Vec<Spot>,
+    /// Whether links have both ends in it. They are arcs above it.
+    pub(crate) has_arcs: bool,
+}
+
+pub(crate) struct Rows {
+    /// By number, from above.
+    rows: BTreeMap<u32, Row>,
+    /// The spots of each link, from above to below.
+    pub(crate) paths: Vec<Vec<Spot>>,
+}
 
 impl Rows {
     pub(crate) fn new(links: &Links<'_>) -> Self {
-        let mut rows: BTreeMap<u32, Vec<Spot>> = BTreeMap::new();
+        let mut rows = Self { rows: BTreeMap::new(), paths: Vec::new() };
         for (vertex, found) in links.vertex_ids().zip(links.vertices()) {
-            rows.entry(row(found.kind)).or_default().push(Spot::Vertex(vertex));
+            rows.row(row(found.kind)).spots.push(Spot::Vertex(vertex));
         }
-        let mut rows = Self(rows);
-        let paths: Vec<Vec<Spot>> =
-            links.links().iter().map(|link| rows.path(links, link)).collect();
-        let passes: BTreeSet<Spot> = paths.iter().flatten().copied().collect();
-        for pass in passes {
-            if let Spot::Pass(number, ..) = pass {
-                rows.0.entry(number).or_default().push(pass);
+        let row_of = |vertex| links.vertex(vertex).map_or(0, |it| row(it.kind));
+        rows.paths = links.links().iter().map(|link| rows.path(link, row_of)).collect();
+        for link in links.links() {
+            if row_of(link.one) == row_of(link.other) {
+                rows.row(row_of(link.one)).has_arcs = true;
             }
         }
-        rows.order(&paths);
+        let spots: BTreeSet<Spot> = rows.paths.iter().flatten().copied().collect();
+        for spot in spots {
+            if let Spot::Pass { row, .. } = spot {
+                rows.row(row).spots.push(spot);
+            }
+        }
+        rows.order();
         rows
     }
 
     /// From above to below.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Vec<Spot>> {
-        self.0.values()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
+        self.rows.values()
     }
 
-    /// The spots of a link, from above to below.
-    pub(crate) fn path(&self, links: &Links<'_>, link: &Link) -> Vec<Spot> {
-        let row_of = |vertex| links.vertex(vertex).map_or(0, |it| row(it.kind));
+    fn row(&mut self, number: u32) -> &mut Row {
+        self.rows.entry(number).or_default()
+    }
+
+    fn path(&self, link: &Link, row_of: impl Fn(VertexId) -> u32) -> Vec<Spot> {
         let mut ends = [link.one, link.other].map(|it| (row_of(it), it));
         ends.sort_by_key(|(row, _)| *row);
-        let [(first, above), (last, below)] = ends;
-        let between = self.0.range(first..last).skip(1);
-        let passes = between.map(|(number, _)| Spot::Pass(*number, below, link.class));
-        [Spot::Vertex(above)].into_iter().chain(passes).chain([Spot::Vertex(below)]).collect()
+        let [(first, above), (last, to)] = ends;
+        let between = self.rows.range(first..last).skip(1);
+        let passes = between.map(|(row, _)| Spot::Pass { row: *row, to, class: link.class });
+        [Spot::Vertex(above)].into_iter().chain(passes).chain([Spot::Vertex(to)]).collect()
     }
 
     /// Orders each row by where the neighbours in other rows are, from below to above and back.
-    fn order(&mut self, paths: &[Vec<Spot>]) {
+    fn order(&mut self) {
         let mut neighbours: BTreeMap<Spot, Vec<Spot>> = BTreeMap::new();
-        for path in paths {
+        for path in &self.paths {
             for (upper, lower) in path.iter().zip(path.iter().skip(1)) {
                 neighbours.entry(*upper).or_default().push(*lower);
                 neighbours.entry(*lower).or_default().push(*upper);
             }
         }
-        let numbers: Vec<u32> = self.0.keys().copied().collect();
+        let numbers: Vec<u32> = self.rows.keys().copied().collect();
         for number in numbers.iter().rev().chain(&numbers).chain(numbers.iter().rev()) {
             let mut at: BTreeMap<Spot, u64> = BTreeMap::new();
-            for row in self.0.iter().filter(|(row, _)| *row != number).map(|(_, row)| row) {
-                let step = 1_000_000 / (row.len() as u64 + 1);
-                at.extend(row.iter().zip(1u64..).map(|(spot, place)| (*spot, place * step)));
+            for (_, row) in self.rows.iter().filter(|(row, _)| *row != number) {
+                let step = 1_000_000 / (row.spots.len() as u64 + 1);
+                at.extend(row.spots.iter().zip(1u64..).map(|(spot, place)| (*spot, place * step)));
             }
             let middle = |spot: &Spot| {
                 let near = neighbours.get(spot).into_iter().flatten().filter_map(|it| at.get(it));
                 let (sum, count) = near.fold((0, 0), |(sum, count), it| (sum + it, count + 1));
                 u64::checked_div(sum, count).unwrap_or(500_000)
             };
-            if let Some(row) = self.0.get_mut(number) {
-                row.sort_by_key(|spot| (middle(spot), *spot));
-            }
+            self.row(*number).spots.sort_by_cached_key(|spot| (middle(spot), *spot));
         }
     }
 }

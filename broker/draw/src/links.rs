@@ -1,6 +1,6 @@
 //! The picture of a graph of links: vertices in rows, links between them.
 
-use crate::link_rows::{Rows, Spot};
+use crate::link_rows::{Row, Rows, Spot};
 use crate::picture::{Block, BoxKind, Dash, Frame, Line, Look, Picture, Units};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,7 +22,7 @@ pub fn links(links: &Links<'_>, units: Units) -> Picture {
         spread_figures(&mut picture.lines);
         picture.lines = as_buses(std::mem::take(&mut picture.lines), units);
     }
-    keep_readable_figures(&mut picture, units);
+    keep_readable_figures(&mut picture, links.links().len(), units);
     put_legend(&mut picture, links, units);
     picture
 }
@@ -57,21 +57,16 @@ fn put_vertices(
         u32::try_from(longest).unwrap_or(0) * units.letter + 2 * units.pad.0
     };
     let gap = units.gap.0 + 2 * units.letter;
-    let width_of_row = |row: &Vec<Spot>| row.iter().map(|it| width_of(*it) + gap).sum::<u32>();
+    let width_of_row = |row: &Row| row.spots.iter().map(|it| width_of(*it) + gap).sum::<u32>();
     let widest = rows.iter().map(width_of_row).max().unwrap_or(0);
-    let has_arc = |row: &Vec<Spot>| {
-        let has = |vertex| row.contains(&Spot::Vertex(vertex));
-        links.links().iter().any(|it| has(it.one) && has(it.other))
-    };
     let (height, mut y) = (2 * units.line + 2 * units.pad.1, units.gap.1 + units.line);
     let mut places = BTreeMap::new();
     for row in rows.iter() {
-        // Links within a row are arcs above it.
-        y += if has_arc(row) { 6 * units.line } else { 0 };
-        let slack =
-            (widest - width_of_row(row)) / (u32::try_from(row.len()).unwrap_or(u32::MAX) + 1);
+        y += if row.has_arcs { 6 * units.line } else { 0 };
+        let count = u32::try_from(row.spots.len()).unwrap_or(u32::MAX);
+        let slack = (widest - width_of_row(row)) / count.saturating_add(1);
         let mut x = gap + slack;
-        for spot in row {
+        for spot in &row.spots {
             let place = Frame { x, y, width: width_of(*spot), height };
             places.insert(*spot, place);
             if let Spot::Vertex(vertex) = spot {
@@ -93,20 +88,19 @@ fn put_links(
     links: &Links<'_>,
 ) {
     let mut passed = BTreeSet::new();
-    for link in links.links() {
-        let path = rows.path(links, link);
+    for (link, path) in links.links().iter().zip(&rows.paths) {
         for (upper, lower) in path.iter().zip(path.iter().skip(1)) {
             let (Some(above), Some(below)) = (places.get(upper), places.get(lower)) else {
                 continue;
             };
             let mut line = line(links, link, *above, *below);
-            if let Spot::Pass(_, vertex, _) = *upper {
+            if let Spot::Pass { to, .. } = *upper {
                 if !passed.insert(*upper) {
                     break;
                 }
-                (line.text, line.label) = (None, Some(format!("to {}", links.name(vertex))));
-                let (from, to) = ((line.from.0, above.y), line.from);
-                picture.lines.push(Line { from, to, ..line.clone() });
+                (line.text, line.label) = (None, Some(format!("to {}", links.name(to))));
+                let top = (line.from.0, above.y);
+                picture.lines.push(Line { from: top, to: line.from, ..line.clone() });
             }
             picture.lines.push(line);
         }
@@ -174,11 +168,11 @@ fn as_buses(lines: Vec<Line>, units: Units) -> Vec<Line> {
 
 /// Takes away the figures that would lie on a box or on another figure. They are still what a line
 /// says if it is pointed at.
-fn keep_readable_figures(picture: &mut Picture, units: Units) {
-    /// Of more lines hardly one has room for a figure.
+fn keep_readable_figures(picture: &mut Picture, links: usize, units: Units) {
+    /// Of more links hardly one has room for a figure.
     const MOST: usize = 2000;
     let is_text = units.letter == 1;
-    if picture.lines.len() > if is_text { 48 } else { MOST } {
+    if links > if is_text { 48 } else { MOST } {
         picture.lines.iter_mut().for_each(|line| line.text = None);
     }
     if is_text {

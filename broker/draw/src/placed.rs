@@ -191,14 +191,18 @@ impl<'s> Placed<'s> {
             picture.lines.push(Line { from, to, bow: 0, dash, text, text_at: 2, label: None });
         };
         let text = part.shape.link.clone();
-        if from.1 == to.1 && !self.is_bus {
-            return line(from, to, text);
-        }
         // Lines of a column leave the one above it where the gap in front of the column begins.
         let gap = self.parts.first().map_or(0, |(left, _, _)| left - self.own_height);
         let bend = to.0 + units.letter - gap;
-        line(from, (bend, from.1), None);
-        line((bend, from.1), (bend, to.1), None);
+        match from.1 == to.1 && !self.is_bus {
+            true if units.letter > 1 => return line(from, to, text),
+            // As letters, the text would lie on where the others leave it.
+            true => line(from, (bend + 1, from.1), None),
+            false => {
+                line(from, (bend, from.1), None);
+                line((bend, from.1), (bend, to.1), None);
+            }
+        }
         line((bend, to.1), to, text);
     }
 

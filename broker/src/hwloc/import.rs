@@ -25,8 +25,8 @@ pub enum ImportError {
     /// What hwloc loaded cannot be described.
     #[error("{input}: the topology cannot be captured")]
     Capture { input: String, source: CaptureError },
-    /// The topology has something that an archive cannot have.
-    #[error("{input}: there can be no archive of it")]
+    /// The topology cannot be encoded as an archive.
+    #[error("{input}: the topology cannot be archived")]
     Encode { input: String, source: EncodeError },
     /// The process that reads XML has no answer.
     #[error(transparent)]

@@ -6,6 +6,7 @@
 mod allowed;
 mod ancestry;
 mod dealing;
+mod imports;
 mod links;
 mod names;
 mod nccl;

@@ -51,7 +51,7 @@ macro_rules! trap {
     };
 }
 
-/// An instruction that ends the process: on arm64, POWER, RISC-V and s390x, zero is no instruction.
+/// An instruction that ends the process: 0 is an illegal one on arm64, POWER, RISC-V and s390x.
 #[cfg(not(target_arch = "x86_64"))]
 macro_rules! trap {
     () => {

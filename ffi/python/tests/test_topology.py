@@ -397,7 +397,7 @@ def test_the_program_and_python_deal_the_gpus_of_random_jobs_alike(
         return subprocess.run([program, *words], env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
     for job in range(40):
-        ranks = [Set(range(first, first + random.randint(1, 65 - first - 1))) for first in random.choices(range(64), k=random.randint(1, 40))]
+        ranks = [Set(range(first, first + random.randint(1, 64 - first))) for first in random.choices(range(64), k=random.randint(1, 40))]
         (tmp_path / "ranks").write_text("".join(f"{rank} {pus.to_text('list')}\n" for rank, pus in enumerate(ranks)))
         run("job", "add", "-q", f"job{job}", "--ranks", str(tmp_path / "ranks"))
         dealt = gpus.assign(list(gpus.gpus), ranks)

@@ -26,13 +26,13 @@ done
 /// The PUs of the ranks of a random job: of each, some neighbours.
 fn random_ranks(random: &mut fastrand::Rng, topology: Topology<'_>) -> Vec<Set> {
     let pus: Vec<u32> = topology.allowed_cpuset().iter().collect();
-    let most = random.usize(1..=pus.len());
+    let (ranks, most) = (random.usize(1..=40), random.usize(1..=pus.len()));
     let mut rank = || {
         let first = random.usize(..pus.len());
         let count = random.usize(1..=most.min(pus.len() - first));
         pus[first..first + count].iter().copied().collect()
     };
-    (0..fastrand::Rng::with_seed(most as u64).usize(1..=40)).map(|_| rank()).collect()
+    (0..ranks).map(|_| rank()).collect()
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn the_program_c_and_rust_deal_the_gpus_of_random_jobs_alike() {
         let archive = Archive::open(&archive).unwrap();
         let topology = archive.topology();
         let gpus: Vec<Object<'_>> = topology.gpus().collect();
-        // Of the others nothing but PCI devices is known.
+        // GPUs without a name are PCI devices without an OS device.
         if gpus.len() < 2 || gpus.iter().any(|gpu| gpu.name().is_none()) {
             continue;
         }

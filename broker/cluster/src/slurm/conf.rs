@@ -201,8 +201,7 @@ fn group(
             }
             "switches" => children = hosts(value)?,
             "nodes" => nodes = hosts(value)?,
-            // Slurm takes any number; what is no number is only a note of the site.
-            "linkspeed" => speed = value.parse().unwrap_or(0),
+            "linkspeed" => speed = number_of(value).ok_or_else(|| bad(word, "LinkSpeed=100"))?,
             // Read by themselves, in lines of their own.
             "blocksizes" | "aggregatedblock" if found.is_none() => return Ok(None),
             "level" => is_shown = true,
@@ -232,4 +231,47 @@ fn group(
         nodes.clear();
     }
     Ok(Some(SlurmGroup { kind, name, children, nodes, speed, sizes, line: number }))
+}
+
+/// A number as Slurm reads it: 100, 0x64, 0144, 2k (2,048), or without a limit.
+fn number_of(text: &str) -> Option<u32> {
+    if ["unlimited", "infinite"].iter().any(|it| it.eq_ignore_ascii_case(text)) {
+        return Some(u32::MAX);
+    }
+    let digits = text.strip_suffix(['k', 'K']).unwrap_or(text);
+    let value = match digits.strip_prefix('0').filter(|rest| !rest.is_empty()) {
+        None => digits.parse().ok(),
+        Some(rest) => match rest.strip_prefix(['x', 'X']) {
+            Some(hex) => u32::from_str_radix(hex, 16).ok(),
+            None => u32::from_str_radix(rest, 8).ok(),
+        },
+    };
+    value?.checked_mul(if digits.len() < text.len() { 1024 } else { 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number_of;
+
+    #[test]
+    fn link_speeds_are_those_that_slurmctld_shows() {
+        for (text, shown) in [
+            ("100", Some(100)),
+            ("2k", Some(2048)),
+            ("0x10", Some(16)),
+            ("010", Some(8)),
+            ("0", Some(0)),
+            ("unlimited", Some(u32::MAX)),
+            ("INFINITE", Some(u32::MAX)),
+            ("4294967295", Some(u32::MAX)),
+            ("4294967296", None),
+            ("3m", None),
+            ("-1", None),
+            ("1.5", None),
+            ("'100'", None),
+            ("", None),
+        ] {
+            assert_eq!(number_of(text), shown, "{text}");
+        }
+    }
 }

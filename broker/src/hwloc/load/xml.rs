@@ -131,22 +131,37 @@ fn check(content: &[u8], input: &str) -> Result<String, HwlocLoadError> {
     }
 }
 
-/// The attributes of an element, up to the first that is none.
-struct Attributes<'e>(Vec<Attribute<'e>>);
+/// Attributes of objects that are checked.
+const CHECKED: [&str; 7] =
+    ["type", "os_index", "gp_index", "cpuset", "complete_cpuset", "nodeset", "complete_nodeset"];
+
+/// The checked attributes of an object.
+struct Attributes<'e>([Option<Attribute<'e>>; CHECKED.len()]);
 
 impl<'e> Attributes<'e> {
     fn of(element: &'e BytesStart<'_>) -> Self {
-        Self(element.attributes().with_checks(false).map_while(Result::ok).collect())
+        let mut all = Self(Default::default());
+        // What comes after a malformed one is not seen: hwloc refuses such a file.
+        for attribute in element.attributes().with_checks(false).map_while(Result::ok) {
+            if let Some(first) = all.place(attribute.key.as_ref())
+                && first.is_none()
+            {
+                *first = Some(attribute);
+            }
+        }
+        all
     }
 
-    /// An attribute as hwloc sees it: `&#80;U` is a PU.
+    fn place(&mut self, name: &[u8]) -> Option<&mut Option<Attribute<'e>>> {
+        let place = CHECKED.iter().position(|checked| checked.as_bytes() == name)?;
+        self.0.get_mut(place)
+    }
+
+    /// One of the checked attributes as hwloc sees it: `&#80;U` is a PU.
     fn value(&self, name: &str) -> Option<Cow<'_, str>> {
-        let attribute = self.0.iter().find(|it| it.key.as_ref() == name.as_bytes())?;
-        Some(
-            attribute
-                .unescape_value()
-                .unwrap_or_else(|_| String::from_utf8_lossy(&attribute.value)),
-        )
+        let attribute = self.0.iter().flatten().find(|it| it.key.as_ref() == name.as_bytes())?;
+        let text = attribute.unescape_value();
+        Some(text.unwrap_or_else(|_| String::from_utf8_lossy(&attribute.value)))
     }
 }
 
