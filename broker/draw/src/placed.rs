@@ -4,6 +4,7 @@ use crate::flow::{self, Form, Places};
 use crate::picture::{Block, BoxKind, Dash, Frame, Line, Picture, Units};
 use crate::shape::NestedBox;
 use crate::text_size::TextSizes;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A box whose size is known, with the places of its parts in it.
 pub(crate) struct Placed<'s> {
@@ -136,12 +137,31 @@ impl<'s> Placed<'s> {
 
     /// Makes it as large as those that are alike.
     pub(crate) fn grow(&mut self, (width, height): (u32, u32), units: Units) {
+        self.stretch(height - self.height, units);
         self.width = width;
         self.height = height;
         if !self.is_bar() && !self.is_bridge() {
             self.own_height = height;
         }
         self.widen(units);
+    }
+
+    /// Gives each row of groups or packages in it its share of more height.
+    fn stretch(&mut self, more: u32, units: Units) {
+        let is_framed = |it: &Self| matches!(it.kind(), BoxKind::Group | BoxKind::Package);
+        let memory = self.shape.memory.len();
+        let children = self.parts.iter_mut().skip(memory).take(self.shape.children.len());
+        let mut children: Vec<_> = children.collect();
+        let tops: BTreeSet<u32> = children.iter().map(|(_, top, _)| *top).collect();
+        if more == 0 || !children.iter().all(|(_, _, part)| is_framed(part)) {
+            return;
+        }
+        let each = more / u32::try_from(tops.len().max(1)).unwrap_or(u32::MAX);
+        let moved: BTreeMap<u32, u32> = tops.into_iter().zip((0..).map(|row| row * each)).collect();
+        for (_, top, part) in &mut children {
+            part.grow((part.width, part.height + each), units);
+            *top += moved.get(top).copied().unwrap_or(0);
+        }
     }
 
     /// A cache that is alone is as wide as the box that it is in, or as the cache above it.
