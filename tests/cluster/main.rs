@@ -5,6 +5,7 @@
 mod damage;
 mod nics;
 mod own_node;
+mod placement;
 mod ports;
 mod program;
 mod questions;

@@ -42,7 +42,7 @@ pub use findings::{cluster_findings, slurm_findings};
 pub use generate::{Like, SwitchTree};
 pub use inputs::{NodeFile, files_in, prepare, prepare_all};
 pub use located::{Located, Unexpected};
-pub use place::{PlaceError, PlacedRank, place_list_on_nodes, place_on_nodes};
+pub use place::{Host, PlaceError, PlacedRank, place_list_on_nodes, place_on_nodes};
 pub use prepared_node::{MAX_NAME, PreparedNode};
 pub use rails::{Leaf, Miscabled, Rails};
 pub use reach::{Planes, PortPair, PortPairs, ReachRule, Unpaired, port_pairs, reach};

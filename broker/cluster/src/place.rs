@@ -21,6 +21,22 @@ pub struct PlacedRank<'a> {
     pub cpuset: Option<Set>,
 }
 
+/// A node for ranks.
+#[derive(Debug, Clone, Copy)]
+pub struct Host<'a> {
+    /// The node.
+    pub node: ClusterNode<'a>,
+    /// How many ranks it takes if it is not oversubscribed, as a hostfile says. By default one for
+    /// each core, or for each PU if ranks are mapped by or bound to PUs; with `PE=N`, for each N.
+    pub slots: Option<usize>,
+}
+
+impl<'a> From<ClusterNode<'a>> for Host<'a> {
+    fn from(node: ClusterNode<'a>) -> Self {
+        Self { node, slots: None }
+    }
+}
+
 /// Why ranks cannot be placed on nodes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -65,8 +81,7 @@ enum Dealing {
 }
 
 /// Places ranks on nodes, in their order. Without a number of ranks, there are as many as the
-/// policy makes on all nodes together. A node has a slot for each core, or for each PU if ranks are
-/// mapped by or bound to PUs; with `PE=N`, a rank takes N.
+/// policy makes on all nodes together.
 ///
 /// Policies are those of one node; `node` has as many ranks on each node, `:SPAN` maps to the
 /// objects of all nodes as if they were one, and others fill a node before the next one.
@@ -75,16 +90,14 @@ enum Dealing {
 ///
 /// [`PlaceError`].
 pub fn place_on_nodes<'a>(
-    nodes: &[ClusterNode<'a>],
+    hosts: &[Host<'a>],
     policy: &Policy,
     count: Option<usize>,
 ) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
-    let opened: Vec<NodeTopology<'a>> =
-        nodes.iter().map(|node| node.open()).collect::<Result<_, _>>()?;
-    match policy.rules {
-        Rules::Mpirun4 if !policy.is_by_devices() => as_mpirun4(nodes, &opened, policy, count),
-        _ => as_prrte(nodes, &opened, policy, count),
-    }
+    in_rooms(hosts, |rooms| match policy.rules {
+        Rules::Mpirun4 if !policy.is_by_devices() => as_mpirun4(hosts, rooms, policy, count),
+        _ => as_prrte(hosts, rooms, policy, count),
+    })
 }
 
 /// Places ranks that are named one by one on nodes, in their order. `+n1` is the node after the
@@ -94,69 +107,75 @@ pub fn place_on_nodes<'a>(
 ///
 /// [`PlaceError`].
 pub fn place_list_on_nodes<'a>(
-    nodes: &[ClusterNode<'a>],
+    hosts: &[Host<'a>],
     list: &RankList,
     policy: &Policy,
     count: Option<usize>,
 ) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
     let short = |name: &'a str| name.split('.').next().unwrap_or(name);
     let mut places: BTreeMap<&str, Option<usize>> = BTreeMap::new();
-    for (node, place) in nodes.iter().zip(0..) {
+    let names = || hosts.iter().map(|host| host.node.name()).zip(0..);
+    for (name, place) in names() {
         // A short name that several have is none.
-        places.entry(short(node.name())).and_modify(|it| *it = None).or_insert(Some(place));
+        places.entry(short(name)).and_modify(|it| *it = None).or_insert(Some(place));
     }
-    places.extend(nodes.iter().zip(0..).map(|(node, place)| (node.name(), Some(place))));
+    places.extend(names().map(|(name, place)| (name, Some(place))));
     let node_of = |host: &str| match host.strip_prefix("+n") {
-        Some(place) => place.parse().ok().filter(|place| *place < nodes.len()),
+        Some(place) => place.parse().ok().filter(|place| *place < hosts.len()),
         None => *places.get(host).or_else(|| places.get(host.split('.').next()?))?,
     };
     if let Some(host) = list.hosts().find(|host| node_of(host).is_none()) {
-        return Err(PlaceError::NoHost { host: host.to_owned(), nodes: nodes.len() });
+        return Err(PlaceError::NoHost { host: host.to_owned(), nodes: hosts.len() });
     }
-    let opened: Vec<NodeTopology<'a>> =
-        nodes.iter().map(|node| node.open()).collect::<Result<_, _>>()?;
+    in_rooms(hosts, |rooms| Ok(on_hosts(hosts, list.place(rooms, node_of, policy, count)?)))
+}
+
+/// Calls `place` with the topologies of the nodes.
+fn in_rooms<T>(
+    hosts: &[Host<'_>],
+    place: impl FnOnce(&[Room<'_>]) -> Result<T, PlaceError>,
+) -> Result<T, PlaceError> {
+    let opened: Vec<NodeTopology<'_>> =
+        hosts.iter().map(|host| host.node.open()).collect::<Result<_, _>>()?;
     let archives: Vec<_> = opened.iter().map(NodeTopology::archive).collect();
-    let rooms = archives.iter().map(|it| Room { topology: it.topology(), slots: None });
-    let placed = list.place(&rooms.collect::<Vec<_>>(), node_of, policy, count)?;
-    Ok(with_nodes(nodes, placed))
+    let rooms = archives.iter().zip(hosts);
+    let rooms = rooms.map(|(it, host)| Room { topology: it.topology(), slots: host.slots });
+    place(&rooms.collect::<Vec<_>>())
 }
 
 fn as_prrte<'a>(
-    nodes: &[ClusterNode<'a>],
-    opened: &[NodeTopology<'a>],
+    hosts: &[Host<'a>],
+    rooms: &[Room<'_>],
     policy: &Policy,
     count: Option<usize>,
 ) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
-    let archives: Vec<_> = opened.iter().map(NodeTopology::archive).collect();
-    let rooms: Vec<Room<'_>> =
-        archives.iter().map(|it| Room { topology: it.topology(), slots: None }).collect();
-    let placed = place_on(&rooms, policy, count).map_err(|(node, source)| {
-        match node.and_then(|node| nodes.get(node)) {
-            Some(node) => PlaceError::Node { node: node.name().to_owned(), source },
+    let placed = place_on(rooms, policy, count).map_err(|(node, source)| {
+        match node.and_then(|node| hosts.get(node)) {
+            Some(host) => PlaceError::Node { node: host.node.name().to_owned(), source },
             None => PlaceError::Policy(source),
         }
     })?;
     if placed.is_empty() {
-        return Err(PlaceError::Nothing { policy: policy.to_string(), nodes: nodes.len() });
+        return Err(PlaceError::Nothing { policy: policy.to_string(), nodes: hosts.len() });
     }
-    Ok(with_nodes(nodes, (0..).zip(placed)))
+    Ok(on_hosts(hosts, (0..).zip(placed)))
 }
 
 /// Ranks with their nodes.
-fn with_nodes<'a, 't>(
-    nodes: &[ClusterNode<'a>],
+fn on_hosts<'a, 't>(
+    hosts: &[Host<'a>],
     ranks: impl IntoIterator<Item = (u32, topobroker::placement::PlacedRank<'t>)>,
 ) -> Vec<PlacedRank<'a>> {
     let ranks = ranks.into_iter().filter_map(|(rank, placed)| {
-        let node = *nodes.get(placed.node)?;
+        let node = hosts.get(placed.node)?.node;
         Some(PlacedRank { rank, node, cpuset: placed.cpuset })
     });
     ranks.collect()
 }
 
 fn as_mpirun4<'a>(
-    nodes: &[ClusterNode<'a>],
-    opened: &[NodeTopology<'a>],
+    hosts: &[Host<'a>],
+    rooms: &[Room<'_>],
     policy: &Policy,
     count: Option<usize>,
 ) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
@@ -167,21 +186,20 @@ fn as_mpirun4<'a>(
         _ => Dealing::Fill,
     };
     let (mut room, mut usual, mut mapped) = (Vec::new(), Vec::new(), 0);
-    for node in opened {
-        let archive = node.archive();
-        let topology = archive.topology();
-        room.push(slots(topology, policy).1 / policy.cpus.max(1));
+    for Room { topology, slots: given } in rooms.iter().copied() {
+        let of_node = || slots(topology, policy).1 / policy.cpus.max(1);
+        room.push(given.unwrap_or_else(of_node));
         usual.push(usual_count(topology, policy, &[]));
         mapped += mapped_count(topology, policy, &[]);
     }
     let all: usize = usual.iter().sum();
     let wanted = count.unwrap_or(all);
     if wanted == 0 || (all == 0 && dealing != Dealing::Fill) {
-        return Err(PlaceError::Nothing { policy: policy.to_string(), nodes: nodes.len() });
+        return Err(PlaceError::Nothing { policy: policy.to_string(), nodes: hosts.len() });
     }
     let places: usize = match dealing {
         Dealing::Each => all,
-        _ if policy.oversubscribe || policy.overload => nodes.len().saturating_mul(MAX_RANKS),
+        _ if policy.oversubscribe || policy.overload => hosts.len().saturating_mul(MAX_RANKS),
         _ => room.iter().sum(),
     };
     if wanted > places {
@@ -189,15 +207,14 @@ fn as_mpirun4<'a>(
             ranks: wanted,
             policy: policy.to_string(),
             slots: places,
-            nodes: nodes.len(),
+            nodes: hosts.len(),
         });
     }
     let dealt = deal(dealing, wanted, &room, &usual);
     let bound = policy.with_usual_binding(count, mapped);
     let mut ranks: Vec<PlacedRank<'a>> = Vec::new();
-    for ((node, opened), own) in nodes.iter().zip(opened).zip(&dealt) {
-        let archive = opened.archive();
-        let topology = archive.topology();
+    for ((Host { node, .. }, Room { topology, .. }), own) in hosts.iter().zip(rooms).zip(&dealt) {
+        let topology = *topology;
         let placed = place_part(topology, policy, &bound, own.len(), &[]);
         let mut sets =
             placed.map_err(|source| PlaceError::Node { node: node.name().to_owned(), source })?;

@@ -5,12 +5,9 @@ use std::path::Path;
 use std::process::Command;
 use topobroker::hwloc::Input;
 use topobroker::placement::{Policy, Rules, place};
-use topobroker_cluster::{ClusterBuilder, GroupId, PlacedRank, PreparedNode, place_on_nodes};
+use topobroker_cluster::{ClusterBuilder, GroupId, Host, PlacedRank, PreparedNode, place_on_nodes};
 use topobroker_layout::encode::{AlignedVec, to_bytes};
-use topobroker_reader::{
-    Archive,
-    cluster::{Cluster, ClusterNode},
-};
+use topobroker_reader::{Archive, cluster::Cluster};
 use topobroker_samples::describe;
 
 const MACHINE: &str = "Package:2 NUMANode:1 Core:4 PU:2";
@@ -20,7 +17,7 @@ fn archive(machine: &str) -> AlignedVec {
 }
 
 /// A cluster of nodes that are all alike.
-fn with_cluster(machine: &str, nodes: usize, ask: impl FnOnce(&[ClusterNode<'_>])) {
+fn with_cluster(machine: &str, nodes: usize, ask: impl FnOnce(&[Host<'_>])) {
     let mut builder = ClusterBuilder::new();
     for node in 0..nodes {
         let name = format!("n{node}");
@@ -29,7 +26,7 @@ fn with_cluster(machine: &str, nodes: usize, ask: impl FnOnce(&[ClusterNode<'_>]
     }
     let bytes = builder.finish().unwrap();
     let cluster = Cluster::open(&bytes).unwrap();
-    ask(&cluster.nodes().collect::<Vec<_>>());
+    ask(&cluster.nodes().map(Host::from).collect::<Vec<_>>());
 }
 
 /// The node of each rank; `None` if mpirun maps nothing. mpirun knows how many slots the nodes

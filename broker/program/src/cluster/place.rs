@@ -8,8 +8,10 @@ use clap::Args;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use topobroker_cluster::{expand, place_list_on_nodes, place_on_nodes};
+use topobroker_cluster::{Host, expand, place_list_on_nodes, place_on_nodes};
+use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Format;
+use topobroker_reader::cluster::Cluster;
 
 /// Print where the ranks of a job would be, as launchers map, bind and number them: a line for each
 /// rank with its node and the OS indexes of its PUs, or a hyphen
@@ -26,7 +28,9 @@ pub(super) struct Place {
     map_by: Option<String>,
     #[command(flatten)]
     mapping: Mapping,
-    /// Only on these nodes, in this order: n[1-4],n9. By default on all
+    /// Only on these nodes, in this order: n[1-4],n9. By default on all. With n[1-4]:8, each of
+    /// these has 8 slots; by default one for each core, or for each PU if ranks are mapped by or
+    /// bound to PUs
     #[arg(long, value_name = "HOSTS")]
     nodes: Option<String>,
 }
@@ -36,18 +40,15 @@ impl Place {
         let opened = Opened::read(&self.file)?;
         let cluster = opened.cluster(&self.file)?;
         let nodes = match &self.nodes {
-            None => cluster.nodes().collect(),
+            None => cluster.nodes().map(Host::from).collect(),
             Some(list) => {
-                let names = expand(list)?;
-                let named = names.iter().map(|name| {
-                    let node = cluster.node_by_name(name);
-                    node.with_context(|| format!("--nodes {name}: the cluster has no such node"))
-                });
+                let named = expand(list)?;
+                let named = named.iter().map(|text| host(&cluster, text));
                 named.collect::<anyhow::Result<Vec<_>>>()?
             }
         };
         ensure!(!nodes.is_empty(), "the cluster has no nodes");
-        let numbers: BTreeSet<u32> = nodes.iter().map(|node| node.number()).collect();
+        let numbers: BTreeSet<u32> = nodes.iter().map(|host| host.node.number()).collect();
         ensure!(numbers.len() == nodes.len(), "--nodes: names a node twice");
         let count = self.count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         let map_by = self.map_by.as_deref();
@@ -70,4 +71,18 @@ impl Place {
         });
         output::print(&lines.collect::<String>())
     }
+}
+
+/// A node, such as n1, or n1:8 with its slots.
+fn host<'c>(cluster: &'c Cluster<'_>, text: &str) -> anyhow::Result<Host<'c>> {
+    let (name, slots) = text.split_once(':').map_or((text, None), |it| (it.0, Some(it.1)));
+    let node = cluster.node_by_name(name);
+    let node = node.with_context(|| format!("--nodes {name}: the cluster has no such node"))?;
+    let slots = slots.map(|slots| {
+        let number = slots.parse().ok().filter(|slots| (1..=MAX_RANKS).contains(slots));
+        number.with_context(|| {
+            format!("--nodes {text}: found {slots:?}, expected 1 to {MAX_RANKS} slots")
+        })
+    });
+    Ok(Host { node, slots: slots.transpose()? })
 }

@@ -1,0 +1,102 @@
+//! `topobroker cluster place` on nodes with slots.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use topobroker::hwloc::Input;
+use topobroker::placement::report;
+use topobroker_layout::encode::to_bytes;
+use topobroker_layout::set::{Format, Set};
+use topobroker_reader::Archive;
+use topobroker_samples::{describe, shared};
+use topobroker_tests::segments::topobroker;
+
+/// What the program prints.
+fn run(words: &[&str]) -> String {
+    let output = topobroker().args(words).output().unwrap();
+    assert!(output.status.success(), "{words:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn ranks_on_nodes_with_slots_are_placed_as_in_the_golden_maps_of_prrte() {
+    let Some(shared) = shared() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut clusters: BTreeMap<&str, (PathBuf, _)> = BTreeMap::new();
+    let table = std::fs::read_to_string(shared.join("oracles/prrte-golden.tsv")).unwrap();
+    let mut maps = 0;
+    for line in table.lines().skip(1) {
+        let [xml, hosts, map_by, rank_by, bind_to, count, right, case] =
+            line.split('\t').collect::<Vec<_>>()[..]
+        else {
+            panic!("eight columns: {line}");
+        };
+        let (cluster, archive) = clusters.entry(xml).or_insert_with(|| {
+            let file = shared.join("topologies").join(xml);
+            let cluster = folder.path().join(xml);
+            let nodes = [0, 1, 2].map(|node| format!("node{node}={}", file.display()));
+            let built = ["cluster", "build", cluster.to_str().unwrap()];
+            run(&[&built[..], &nodes.each_ref().map(String::as_str)].concat());
+            (cluster, to_bytes(&describe(&Input::Xml(file))).unwrap())
+        });
+        let archive = Archive::open(archive).unwrap();
+        let mut words = vec!["cluster", "place", "-q", cluster.to_str().unwrap(), "--nodes", hosts];
+        words.extend(["--map-by", map_by, "--rank-by", rank_by, "--bind-to", bind_to]);
+        words.extend(count.parse::<u32>().iter().flat_map(|_| ["-n", count]));
+        let drawn = |line: &str| {
+            let [rank, node, pus] = line.split(' ').collect::<Vec<_>>()[..] else {
+                panic!("{case}: {line}");
+            };
+            let bound = match pus {
+                "-" => "N/A".to_owned(),
+                pus => {
+                    let set = Set::parse(pus, Format::List).unwrap();
+                    let line = report::prrte(archive.topology(), rank.parse().unwrap(), &set);
+                    line.split(" bound to ").nth(1).unwrap().replace("hwt", "core")
+                }
+            };
+            format!("{rank} {node} {bound}")
+        };
+        let ours: Vec<String> = run(&words).lines().map(drawn).collect();
+        // The maps have the devices of ranks too, behind.
+        let right: Vec<&str> = right.split("; ").collect();
+        assert_eq!(ours.len(), right.len(), "{case}");
+        for (ours, right) in ours.iter().zip(&right) {
+            let is_right = right.strip_prefix(ours.as_str());
+            assert!(
+                is_right.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
+                "{case}: {ours}, {right}"
+            );
+        }
+        maps += 1;
+    }
+    assert!(maps >= 37, "{maps}");
+}
+
+#[test]
+fn slots_that_are_no_number_or_too_many_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let xml = folder.path().join("node.xml");
+    std::fs::write(&xml, run(&["export", "-i", "core:4 pu:1"])).unwrap();
+    let cluster = folder.path().join("cluster");
+    let nodes = [1, 2].map(|node| format!("n{node}={}", xml.display()));
+    run(&["cluster", "build", cluster.to_str().unwrap(), &nodes[0], &nodes[1]]);
+    let place = |nodes: &str, count: &str| {
+        let mut place = topobroker();
+        place.args(["cluster", "place", "--nodes", nodes, "-n", count]).arg(&cluster);
+        let output = place.output().unwrap();
+        (
+            output.status.success(),
+            String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
+        )
+    };
+    assert_eq!(place("n[1-2]:1", "2"), (true, "0 n1 0\n1 n2 0\n".to_owned()));
+    for (nodes, count, said) in [
+        ("n1:x", "1", "--nodes n1:x: found \"x\", expected 1 to"),
+        ("n1:0", "1", "found \"0\""),
+        ("n[1-2]:1", "3", "3 ranks"),
+        ("n1:1,n1:2", "1", "names a node twice"),
+    ] {
+        let (is_placed, found) = place(nodes, count);
+        assert!(!is_placed && found.contains(said), "{nodes}: {found}");
+    }
+}
