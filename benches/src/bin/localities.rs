@@ -76,7 +76,9 @@ fn main() -> anyhow::Result<()> {
 
 /// Prints what finding networks and dealing NICs to ranks cost, and how evenly they are dealt.
 fn assignment() -> anyhow::Result<()> {
-    let input = Input::Synthetic(SYNTHETIC_256.to_owned());
+    // 256 PUs, 16 devices.
+    let input =
+        Input::Synthetic("Package:2 Group:8 NUMANode:1 L3Cache:1 L2Cache:8 Core:1 PU:2".to_owned());
     let machine = with_nics(&capture(&load(&input, &LoadOptions::default())?)?);
     let archive = to_bytes(&machine)?;
     let opened = Archive::open(&archive)?;

@@ -68,8 +68,9 @@ fn whatever_is_certified_every_query_ends_and_walks_stay_in_a_tree() {
 fn a_sound_certified_archive_answers_as_one_that_was_checked() {
     for archive in [machines::small(), machines::regular(2, 3)] {
         let checked = Archive::open(&archive).unwrap();
-        for set in sets(checked.topology()) {
-            let segment = certified(&archive);
+        let (segment, whole) = (certified(&archive), export(checked.topology()));
+        // Miri is slow, and what it looks at is the same for each set.
+        for set in sets(checked.topology()).into_iter().step_by(if cfg!(miri) { 3 } else { 1 }) {
             let (_, opened) = Archive::of_certified(&segment).unwrap();
             // The tree of this one was not walked before.
             let (ours, theirs) = (opened.topology(), checked.topology());
@@ -79,7 +80,7 @@ fn a_sound_certified_archive_answers_as_one_that_was_checked() {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected),
                 (found, expected) => assert_eq!(found.is_err(), expected.is_err()),
             }
-            assert_eq!(export(ours), export(theirs));
+            assert_eq!(export(ours), whole);
         }
     }
 }
