@@ -78,7 +78,7 @@ fn main() -> anyhow::Result<()> {
 fn assignment() -> anyhow::Result<()> {
     // 256 PUs, 16 devices.
     let input =
-        Input::Synthetic("Package:2 Group:8 NUMANode:1 L3Cache:1 L2Cache:8 Core:1 PU:2".to_owned());
+        Input::Synthetic("Package:2 Group:8 NUMANode:1 L3Cache:2 L2Cache:4 Core:1 PU:2".to_owned());
     let machine = with_nics(&capture(&load(&input, &LoadOptions::default())?)?);
     let archive = to_bytes(&machine)?;
     let opened = Archive::open(&archive)?;
