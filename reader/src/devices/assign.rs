@@ -295,13 +295,10 @@ impl<'a> Dealer<'a> {
             (Reverse(bandwidth.fold(0, u64::saturating_add)), between.sum::<u32>())
         };
         let left = self.candidates.iter().enumerate().filter(|(_, it)| !it.is_given);
-        let (best, _) = left.min_by_key(|(place, it)| {
-            let load = it.load / it.parts;
-            match self.is_shared {
-                true => (0, (Reverse(0), 0), it.distance, Reverse(it.rate), load, *place),
-                false => (load, apart(it.device), it.distance, Reverse(0), 0, *place),
-            }
-        })?;
+        let (best, _) = match self.is_shared {
+            true => left.min_by_key(|(_, it)| (it.distance, Reverse(it.rate), it.load / it.parts)),
+            false => left.min_by_key(|(_, it)| (it.load / it.parts, apart(it.device), it.distance)),
+        }?;
         let best = self.candidates.get_mut(best)?;
         (best.load, best.is_given) = (best.load + 1, true);
         Some(best.device)

@@ -130,8 +130,14 @@ impl<'a> Topology<'a> {
             move |node: &Object<'_>| node.os_index().is_some_and(|it| theirs.contains(it));
         let is_near_one = !nodes().all(|node| is_theirs(&node));
         let matrix = self.distances_with_name("NUMALatency").next().filter(|_| is_near_one);
+        let mut to = nodes().filter(&is_theirs);
+        // Mostly there is one, which is not looked for again from each node.
+        let only = to.next().filter(|_| to.next().is_none()).and_then(|to| matrix?.index_of(to));
         move |from| {
             let (matrix, row) = (matrix?, matrix?.index_of(from)?);
+            if let Some(only) = only {
+                return matrix.value(row, only);
+            }
             let to = nodes().filter(&is_theirs);
             to.filter_map(|to| matrix.value(row, matrix.index_of(to)?)).min()
         }
