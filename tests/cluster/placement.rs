@@ -73,7 +73,7 @@ fn ranks_on_nodes_with_slots_are_placed_as_in_the_golden_maps_of_prrte() {
 }
 
 #[test]
-fn slots_that_are_no_number_or_too_many_are_refused() {
+fn a_node_has_the_slots_that_follow_its_name_and_wrong_ones_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let xml = folder.path().join("node.xml");
     std::fs::write(&xml, run(&["export", "-i", "core:4 pu:1"])).unwrap();
@@ -89,11 +89,17 @@ fn slots_that_are_no_number_or_too_many_are_refused() {
             String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned(),
         )
     };
-    assert_eq!(place("n[1-2]:1", "2"), (true, "0 n1 0\n1 n2 0\n".to_owned()));
+    let right = "0 n1 0\n1 n2 0\n".to_owned();
+    assert_eq!(place("n[1-2]:1", "2"), (true, right.clone()));
+    let words = ["cluster", "place", cluster.to_str().unwrap(), "--nodes", "n[1-2]:1"];
+    assert_eq!(run(&words), right, "one for each slot, if no number is given");
+    let as_mpirun4 = topobroker().args(words).args(["--as", "mpirun4"]).output().unwrap();
+    let said = String::from_utf8_lossy(&as_mpirun4.stderr).into_owned();
+    assert!(said.contains("n1: has 1 slots, which the rules of mpirun 4 do not take"), "{said}");
     for (nodes, count, said) in [
-        ("n1:x", "1", "--nodes n1:x: found \"x\", expected 1 to"),
+        ("n1:x", "1", "--nodes n1:x, slots: found \"x\", expected 1 to"),
         ("n1:0", "1", "found \"0\""),
-        ("n[1-2]:1", "3", "3 ranks"),
+        ("n[1-2]:1", "3", "3 ranks, 2 slots"),
         ("n1:1,n1:2", "1", "names a node twice"),
     ] {
         let (is_placed, found) = place(nodes, count);

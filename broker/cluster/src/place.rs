@@ -21,13 +21,14 @@ pub struct PlacedRank<'a> {
     pub cpuset: Option<Set>,
 }
 
-/// A node for ranks.
+/// A node of a cluster for ranks, and its slots.
 #[derive(Debug, Clone, Copy)]
 pub struct Host<'a> {
     /// The node.
     pub node: ClusterNode<'a>,
-    /// How many ranks it takes if it is not oversubscribed, as a hostfile says. By default one for
-    /// each core, or for each PU if ranks are mapped by or bound to PUs; with `PE=N`, for each N.
+    /// How many ranks it takes if it is not oversubscribed, as a hostfile says: not with the rules
+    /// of mpirun 4. By default one for each core, or for each PU if ranks are mapped by or bound to
+    /// PUs.
     pub slots: Option<usize>,
 }
 
@@ -51,6 +52,11 @@ pub enum PlaceError {
     /// A host of a list of ranks is not among the nodes.
     #[error("{host}: the list of ranks names it, but it is not among the {nodes} nodes")]
     NoHost { host: String, nodes: usize },
+    /// The rules of mpirun 4 are known for the slots alone that a node has by itself.
+    #[error(
+        "{node}: has {slots} slots, which the rules of mpirun 4 do not take here; leave them out"
+    )]
+    Slots { node: String, slots: usize },
     /// A node cannot be opened.
     #[error(transparent)]
     Open(#[from] ClusterOpenError),
@@ -94,9 +100,14 @@ pub fn place_on_nodes<'a>(
     policy: &Policy,
     count: Option<usize>,
 ) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
-    in_rooms(hosts, |rooms| match policy.rules {
-        Rules::Mpirun4 if !policy.is_by_devices() => as_mpirun4(hosts, rooms, policy, count),
-        _ => as_prrte(hosts, rooms, policy, count),
+    let is_of_mpirun4 = policy.rules == Rules::Mpirun4 && !policy.is_by_devices();
+    let given = hosts.iter().find_map(|host| Some((host.node.name().to_owned(), host.slots?)));
+    if let Some((node, slots)) = given.filter(|_| is_of_mpirun4) {
+        return Err(PlaceError::Slots { node, slots });
+    }
+    with_rooms(hosts, |rooms| match is_of_mpirun4 {
+        true => as_mpirun4(hosts, rooms, policy, count),
+        false => as_prrte(hosts, rooms, policy, count),
     })
 }
 
@@ -127,11 +138,11 @@ pub fn place_list_on_nodes<'a>(
     if let Some(host) = list.hosts().find(|host| node_of(host).is_none()) {
         return Err(PlaceError::NoHost { host: host.to_owned(), nodes: hosts.len() });
     }
-    in_rooms(hosts, |rooms| Ok(on_hosts(hosts, list.place(rooms, node_of, policy, count)?)))
+    with_rooms(hosts, |rooms| Ok(on_hosts(hosts, list.place(rooms, node_of, policy, count)?)))
 }
 
 /// Calls `place` with the topologies of the nodes.
-fn in_rooms<T>(
+fn with_rooms<T>(
     hosts: &[Host<'_>],
     place: impl FnOnce(&[Room<'_>]) -> Result<T, PlaceError>,
 ) -> Result<T, PlaceError> {
@@ -185,10 +196,9 @@ fn as_mpirun4<'a>(
         _ if policy.span => Dealing::ByObjects,
         _ => Dealing::Fill,
     };
-    let (mut room, mut usual, mut mapped) = (Vec::new(), Vec::new(), 0);
-    for Room { topology, slots: given } in rooms.iter().copied() {
-        let of_node = || slots(topology, policy).1 / policy.cpus.max(1);
-        room.push(given.unwrap_or_else(of_node));
+    let (mut places, mut usual, mut mapped) = (Vec::new(), Vec::new(), 0);
+    for Room { topology, .. } in rooms.iter().copied() {
+        places.push(slots(topology, policy).1 / policy.cpus.max(1));
         usual.push(usual_count(topology, policy, &[]));
         mapped += mapped_count(topology, policy, &[]);
     }
@@ -197,20 +207,20 @@ fn as_mpirun4<'a>(
     if wanted == 0 || (all == 0 && dealing != Dealing::Fill) {
         return Err(PlaceError::Nothing { policy: policy.to_string(), nodes: hosts.len() });
     }
-    let places: usize = match dealing {
+    let most: usize = match dealing {
         Dealing::Each => all,
         _ if policy.oversubscribe || policy.overload => hosts.len().saturating_mul(MAX_RANKS),
-        _ => room.iter().sum(),
+        _ => places.iter().sum(),
     };
-    if wanted > places {
+    if wanted > most {
         return Err(PlaceError::TooMany {
             ranks: wanted,
             policy: policy.to_string(),
-            slots: places,
+            slots: most,
             nodes: hosts.len(),
         });
     }
-    let dealt = deal(dealing, wanted, &room, &usual);
+    let dealt = deal(dealing, wanted, &places, &usual);
     let bound = policy.with_usual_binding(count, mapped);
     let mut ranks: Vec<PlacedRank<'a>> = Vec::new();
     for ((Host { node, .. }, Room { topology, .. }), own) in hosts.iter().zip(rooms).zip(&dealt) {

@@ -148,12 +148,15 @@ impl<'s> Placed<'s> {
 
     /// Gives each row of groups or packages in it its share of more height.
     fn stretch(&mut self, more: u32, units: Units) {
+        if more == 0 {
+            return;
+        }
         let is_framed = |it: &Self| matches!(it.kind(), BoxKind::Group | BoxKind::Package);
         let memory = self.shape.memory.len();
         let children = self.parts.iter_mut().skip(memory).take(self.shape.children.len());
         let mut children: Vec<_> = children.collect();
         let tops: BTreeSet<u32> = children.iter().map(|(_, top, _)| *top).collect();
-        if more == 0 || !children.iter().all(|(_, _, part)| is_framed(part)) {
+        if !children.iter().all(|(_, _, part)| is_framed(part)) {
             return;
         }
         let each = more / u32::try_from(tops.len().max(1)).unwrap_or(u32::MAX);

@@ -1,15 +1,24 @@
 //! Nodes for ranks, and where ranks are.
 
+use super::counts::slots;
+use super::policy::Policy;
 use topobroker_layout::set::Set;
 use topobroker_reader::{Object, Topology};
 
-/// A node for ranks.
+/// The topology of a node for ranks, and its slots.
 #[derive(Debug, Clone, Copy)]
 pub struct Room<'a> {
     /// Its topology: the part that the job has of it.
     pub topology: Topology<'a>,
     /// How many ranks it takes if it is not oversubscribed; [`slots`](super::slots) by default.
     pub slots: Option<usize>,
+}
+
+impl Room<'_> {
+    /// What its slots are called, and how many it has.
+    pub(super) fn slots(&self, policy: &Policy) -> (&'static str, usize) {
+        self.slots.map_or_else(|| slots(self.topology, policy), |given| ("slots", given))
+    }
 }
 
 /// Where a rank is.

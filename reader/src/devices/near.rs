@@ -131,7 +131,7 @@ impl<'a> Topology<'a> {
         let is_near_one = !nodes().all(|node| is_theirs(&node));
         let matrix = self.distances_with_name("NUMALatency").next().filter(|_| is_near_one);
         let mut to = nodes().filter(&is_theirs);
-        // Mostly there is one, which is not looked for again from each node.
+        // Mostly there is one: its column is found once.
         let only = to.next().filter(|_| to.next().is_none()).and_then(|to| matrix?.index_of(to));
         move |from| {
             let (matrix, row) = (matrix?, matrix?.index_of(from)?);

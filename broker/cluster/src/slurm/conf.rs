@@ -238,7 +238,10 @@ fn number_of(text: &str) -> Option<u32> {
     if ["unlimited", "infinite"].iter().any(|it| it.eq_ignore_ascii_case(text)) {
         return Some(u32::MAX);
     }
-    let digits = text.strip_suffix(['k', 'K']).unwrap_or(text);
+    let digits = text.strip_suffix(['k', 'K']).filter(|it| !it.is_empty()).unwrap_or(text);
+    if digits.contains('+') {
+        return None;
+    }
     let value = match digits.strip_prefix('0').filter(|rest| !rest.is_empty()) {
         None => digits.parse().ok(),
         Some(rest) => match rest.strip_prefix(['x', 'X']) {

@@ -75,14 +75,16 @@ impl Place {
 
 /// A node, such as n1, or n1:8 with its slots.
 fn host<'c>(cluster: &'c Cluster<'_>, text: &str) -> anyhow::Result<Host<'c>> {
-    let (name, slots) = text.split_once(':').map_or((text, None), |it| (it.0, Some(it.1)));
+    if let Some(node) = cluster.node_by_name(text) {
+        return Ok(Host::from(node));
+    }
+    let (name, slots) = text.rsplit_once(':').map_or((text, None), |it| (it.0, Some(it.1)));
     let node = cluster.node_by_name(name);
     let node = node.with_context(|| format!("--nodes {name}: the cluster has no such node"))?;
     let slots = slots.map(|slots| {
         let number = slots.parse().ok().filter(|slots| (1..=MAX_RANKS).contains(slots));
-        number.with_context(|| {
-            format!("--nodes {text}: found {slots:?}, expected 1 to {MAX_RANKS} slots")
-        })
+        let found = || format!("--nodes {text}, slots: found {slots:?}, expected 1 to {MAX_RANKS}");
+        number.with_context(found)
     });
     Ok(Host { node, slots: slots.transpose()? })
 }

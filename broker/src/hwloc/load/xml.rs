@@ -159,6 +159,7 @@ impl<'e> Attributes<'e> {
 
     /// One of the checked attributes as hwloc sees it: `&#80;U` is a PU.
     fn value(&self, name: &str) -> Option<Cow<'_, str>> {
+        debug_assert!(CHECKED.contains(&name), "{name}");
         let attribute = self.0.iter().flatten().find(|it| it.key.as_ref() == name.as_bytes())?;
         let text = attribute.unescape_value();
         Some(text.unwrap_or_else(|_| String::from_utf8_lossy(&attribute.value)))

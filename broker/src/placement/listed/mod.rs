@@ -5,7 +5,6 @@ mod error;
 mod read;
 mod slots;
 
-use super::counts::slots as slots_of;
 use super::error::PlacementError;
 use super::placed::{PlacedRank, Room};
 use super::policy::{BindTo, MapBy, Policy};
@@ -118,8 +117,7 @@ fn sets_on(
         let placed = place_on(&[room], &policy, Some(ranks.len())).map_err(|(_, error)| error)?;
         return Ok(placed.into_iter().map(|it| it.cpuset).collect());
     }
-    let (name, most) = slots_of(room.topology, policy);
-    let expected = room.slots.unwrap_or(most);
+    let (name, expected) = room.slots(policy);
     let is_of_slots = ranks.iter().any(|(_, it)| matches!(it.cpus, ListedCpus::Slots(_)));
     if is_of_slots && ranks.len() > expected && !policy.oversubscribe {
         return Err(PlacementError::Oversubscribed { ranks: ranks.len(), name, expected }.into());

@@ -5,7 +5,7 @@ mod cpus;
 mod numbering;
 mod targets;
 
-use super::counts::{slots, usual_count};
+use super::counts::usual_count;
 use super::error::PlacementError;
 use super::objects::has_cores;
 use super::placed::{PlacedRank, Room};
@@ -31,8 +31,12 @@ pub fn place_on<'a>(
         let policy = policy.to_string();
         return Err((None, PlacementError::OneNode { policy }));
     }
-    let usual = || rooms.iter().map(|room| usual_count(room.topology, policy, &[])).sum();
-    let count = count.unwrap_or_else(usual);
+    let is_by_slot = matches!(policy.map, MapBy::Slot | MapBy::Node);
+    let usual = |room: &Room<'_>| match room.slots.filter(|_| is_by_slot) {
+        Some(slots) => slots,
+        None => usual_count(room.topology, policy, &[]),
+    };
+    let count = count.unwrap_or_else(|| rooms.iter().map(usual).sum());
     if count > MAX_RANKS.saturating_mul(rooms.len()) {
         let (policy, expected) = (policy.to_string(), MAX_RANKS.saturating_mul(rooms.len()));
         return Err((None, PlacementError::TooMany { ranks: count, policy, expected }));
@@ -52,7 +56,7 @@ pub fn place_on<'a>(
     let mut mapper = Mapper { nodes, policy, bind, left: count, places: Vec::with_capacity(count) };
     let all_slots: usize = mapper.nodes.iter().map(|node| node.slots).sum();
     if count > all_slots && !policy.oversubscribe {
-        let name = rooms.first().map_or("cores", |room| slots(room.topology, policy).0);
+        let name = rooms.first().map_or("slots", |room| room.slots(policy).0);
         return Err((
             None,
             PlacementError::Oversubscribed { ranks: count, name, expected: all_slots },
@@ -126,7 +130,7 @@ struct Node<'a> {
 impl<'a> Node<'a> {
     fn new(room: Room<'a>, policy: &Policy, bind: BindTo) -> Result<Self, PlacementError> {
         let topology = room.topology;
-        let slots = room.slots.unwrap_or_else(|| slots(topology, policy).1);
+        let slots = room.slots(policy).1;
         let cpus = Cpus::new(topology, policy, bind)?;
         let targets = targets::of(topology, policy, bind)?;
         Ok(Self { slots, ranks: 0, cpus, targets })
