@@ -296,7 +296,7 @@ impl<'a> Dealer<'a> {
         };
         let left = self.candidates.iter().enumerate().filter(|(_, it)| !it.is_given);
         let (best, _) = match self.is_shared {
-            true => left.min_by_key(|(_, it)| (it.distance, Reverse(it.rate), it.load / it.parts)),
+            true => left.min_by_key(|(_, it)| (it.distance, Reverse(it.rate), it.load)),
             false => left.min_by_key(|(_, it)| (it.load / it.parts, apart(it.device), it.distance)),
         }?;
         let best = self.candidates.get_mut(best)?;
