@@ -137,7 +137,7 @@ impl<'s> Placed<'s> {
 
     /// Makes it as large as those that are alike.
     pub(crate) fn grow(&mut self, (width, height): (u32, u32), units: Units) {
-        self.stretch(height - self.height, units);
+        self.stretch(height.saturating_sub(self.height), units);
         self.width = width;
         self.height = height;
         if !self.is_bar() && !self.is_bridge() {
