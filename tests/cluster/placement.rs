@@ -93,6 +93,8 @@ fn a_node_has_the_slots_that_follow_its_name_and_wrong_ones_are_refused() {
     assert_eq!(place("n[1-2]:1", "2"), (true, right.clone()));
     let words = ["cluster", "place", cluster.to_str().unwrap(), "--nodes", "n[1-2]:1"];
     assert_eq!(run(&words), right, "one for each slot, if no number is given");
+    let by_core = run(&[&words[..], &["--map-by", "core"]].concat());
+    assert_eq!(by_core, right);
     let as_mpirun4 = topobroker().args(words).args(["--as", "mpirun4"]).output().unwrap();
     let said = String::from_utf8_lossy(&as_mpirun4.stderr).into_owned();
     assert!(said.contains("n1: has 1 slots, which the rules of mpirun 4 do not take"), "{said}");

@@ -16,8 +16,9 @@ use targets::Target;
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_reader::ObjectType;
 
-/// Places `count` ranks on nodes, in the order of the ranks; by default as many as the policy makes
-/// ([`usual_count`](super::usual_count)) on all nodes together.
+/// Places `count` ranks on nodes, in the order of the ranks. By default there are as many as the
+/// nodes have slots, if these are given and the policy is not `ppr`, otherwise as many as the policy
+/// makes ([`usual_count`](super::usual_count)).
 ///
 /// # Errors
 ///
@@ -31,8 +32,8 @@ pub fn place_on<'a>(
         let policy = policy.to_string();
         return Err((None, PlacementError::OneNode { policy }));
     }
-    let is_by_slot = matches!(policy.map, MapBy::Slot | MapBy::Node);
-    let usual = |room: &Room<'_>| match room.slots.filter(|_| is_by_slot) {
+    let has_own_count = matches!(policy.map, MapBy::Ppr(..));
+    let usual = |room: &Room<'_>| match room.slots.filter(|_| !has_own_count) {
         Some(slots) => slots,
         None => usual_count(room.topology, policy, &[]),
     };
