@@ -2,7 +2,6 @@
 //! them the address that it was called from, because a process may have several hwloc libraries,
 //! and the caller decides which one is meant.
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use crate::{cpu_kinds, load, modify, obj_info, set_source, sharing};
 
 /// Defines functions of hwloc. `call to: arguments` says where a function goes, and how many

@@ -19,6 +19,10 @@
 //!
 //! A library in everybody's process must be small, so it is built without the standard library.
 #![no_std]
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(unused, reason = "on other processors it replaces nothing")
+)]
 
 extern crate alloc;
 // In a build that unwinds, only the standard library knows what a panic is to do.
