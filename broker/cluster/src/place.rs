@@ -26,9 +26,9 @@ pub struct PlacedRank<'a> {
 pub struct Host<'a> {
     /// The node.
     pub node: ClusterNode<'a>,
-    /// How many ranks it takes if it is not oversubscribed, as a hostfile says: not with the rules
-    /// of mpirun 4. By default one for each core, or for each PU if ranks are mapped by or bound to
-    /// PUs.
+    /// How many ranks it takes if it is not oversubscribed, as a hostfile says. By default one for
+    /// each core, or for each PU if ranks are mapped by or bound to PUs. The rules of mpirun 4 take
+    /// no other number.
     pub slots: Option<usize>,
 }
 
@@ -52,7 +52,7 @@ pub enum PlaceError {
     /// A host of a list of ranks is not among the nodes.
     #[error("{host}: the list of ranks names it, but it is not among the {nodes} nodes")]
     NoHost { host: String, nodes: usize },
-    /// The rules of mpirun 4 are known for the slots alone that a node has by itself.
+    /// Slots are given, and the ranks are placed by the rules of mpirun 4.
     #[error(
         "{node}: has {slots} slots, which the rules of mpirun 4 do not take here; leave them out"
     )]
@@ -87,7 +87,7 @@ enum Dealing {
 }
 
 /// Places ranks on nodes, in their order. Without a number of ranks, there are as many as the
-/// policy makes on all nodes together.
+/// policy makes on all nodes together; if slots are given and it is not `ppr`, one for each slot.
 ///
 /// Policies are those of one node; `node` has as many ranks on each node, `:SPAN` maps to the
 /// objects of all nodes as if they were one, and others fill a node before the next one.
@@ -101,9 +101,9 @@ pub fn place_on_nodes<'a>(
     count: Option<usize>,
 ) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
     let is_of_mpirun4 = policy.rules == Rules::Mpirun4 && !policy.is_by_devices();
-    let given = hosts.iter().find_map(|host| Some((host.node.name().to_owned(), host.slots?)));
-    if let Some((node, slots)) = given.filter(|_| is_of_mpirun4) {
-        return Err(PlaceError::Slots { node, slots });
+    let given = || hosts.iter().find_map(|host| Some((host.node.name(), host.slots?)));
+    if is_of_mpirun4 && let Some((node, slots)) = given() {
+        return Err(PlaceError::Slots { node: node.to_owned(), slots });
     }
     with_rooms(hosts, |rooms| match is_of_mpirun4 {
         true => as_mpirun4(hosts, rooms, policy, count),
@@ -223,8 +223,8 @@ fn as_mpirun4<'a>(
     let dealt = deal(dealing, wanted, &places, &usual);
     let bound = policy.with_usual_binding(count, mapped);
     let mut ranks: Vec<PlacedRank<'a>> = Vec::new();
-    for ((Host { node, .. }, Room { topology, .. }), own) in hosts.iter().zip(rooms).zip(&dealt) {
-        let topology = *topology;
+    let on_rooms = hosts.iter().zip(rooms.iter().copied()).zip(&dealt);
+    for ((Host { node, .. }, Room { topology, .. }), own) in on_rooms {
         let placed = place_part(topology, policy, &bound, own.len(), &[]);
         let mut sets =
             placed.map_err(|source| PlaceError::Node { node: node.name().to_owned(), source })?;

@@ -19,8 +19,10 @@ pub(crate) fn arrange(
 ) -> Picture {
     let mut shape = shape;
     shape.cut();
-    let legend_height = units.line + 2 * units.pad.1 + units.gap.1;
-    let legend_height = if legend.is_empty() { 0 } else { legend_height };
+    let legend_height = match legend.is_empty() {
+        true => 0,
+        false => units.line + 2 * units.pad.1 + units.gap.1,
+    };
     let whole = best(&shape, legend_height, units, most_width);
     let mut picture = Picture { title: title.to_owned(), ..Picture::default() };
     let (gap_x, gap_y) = (units.gap.0, units.gap.1.max(1));
@@ -136,6 +138,7 @@ impl<'s> Placed<'s> {
         let side = (units.letter.max(units.line) * 2 / 3).max(1);
         let side = if units.letter == 1 { 1 } else { side };
         let texts = behind.iter().filter_map(|it| it.shape.link.as_deref());
+        // The longest figure, and three letters of the line.
         let gap = (texts.map(text_size::letters).max().unwrap_or(0) + 3) * units.letter;
         let spaced = Units { gap: (gap, units.gap.1), ..units };
         let mut placed = Self {

@@ -139,6 +139,7 @@ impl Grid {
         }
     }
 
+    /// A line that is not straight goes across, and then down.
     fn line(&mut self, line: &Line) {
         let ((x1, y1), (x2, y2)) = (line.from, line.to);
         for x in x1.min(x2)..=x1.max(x2) {

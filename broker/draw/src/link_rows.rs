@@ -1,6 +1,6 @@
 //! The rows of a graph of links: which vertex is in which, in an order in which few links cross, and
-//! where a link passes a row that neither of its ends is in. Graph drawing calls them layers, and
-//! such places dummy vertices.
+//! where a link passes a row that neither of its ends is in. In graph drawing, rows are called layers,
+//! and such places dummy vertices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use topobroker_reader::links::{Link, LinkClass, Links, VertexId, VertexKind};
@@ -35,9 +35,9 @@ impl Rows {
     pub(crate) fn new(links: &Links<'_>) -> Self {
         let mut rows = Self { rows: BTreeMap::new(), paths: Vec::new() };
         for (vertex, found) in links.vertex_ids().zip(links.vertices()) {
-            rows.row(row(found.kind)).spots.push(Spot::Vertex(vertex));
+            rows.row(number_of_row(found.kind)).spots.push(Spot::Vertex(vertex));
         }
-        let row_of = |vertex| links.vertex(vertex).map_or(0, |it| row(it.kind));
+        let row_of = |vertex| links.vertex(vertex).map_or(0, |it| number_of_row(it.kind));
         rows.paths = links.links().iter().map(|link| rows.path(link, row_of)).collect();
         for link in links.links() {
             if row_of(link.one) == row_of(link.other) {
@@ -76,9 +76,9 @@ impl Rows {
     fn order(&mut self) {
         let mut neighbours: BTreeMap<Spot, Vec<Spot>> = BTreeMap::new();
         for path in &self.paths {
-            for (upper, lower) in path.iter().zip(path.iter().skip(1)) {
-                neighbours.entry(*upper).or_default().push(*lower);
-                neighbours.entry(*lower).or_default().push(*upper);
+            for (upper, lower) in steps(path) {
+                neighbours.entry(upper).or_default().push(lower);
+                neighbours.entry(lower).or_default().push(upper);
             }
         }
         let numbers: Vec<u32> = self.rows.keys().copied().collect();
@@ -98,8 +98,13 @@ impl Rows {
     }
 }
 
-/// Number of a row, from above.
-fn row(kind: VertexKind) -> u32 {
+/// Each spot of a path with the next one.
+pub(crate) fn steps(path: &[Spot]) -> impl Iterator<Item = (Spot, Spot)> {
+    path.iter().copied().zip(path.iter().copied().skip(1))
+}
+
+/// The first row is the highest.
+fn number_of_row(kind: VertexKind) -> u32 {
     match kind {
         VertexKind::NetSwitch | VertexKind::Remote => 0,
         VertexKind::NvSwitch => 1,

@@ -1,6 +1,6 @@
 //! The picture of a graph of links: vertices in rows, links between them.
 
-use crate::link_rows::{Row, Rows, Spot};
+use crate::link_rows::{Row, Rows, Spot, steps};
 use crate::picture::{Block, BoxKind, Dash, Frame, Line, Look, Picture, Units};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,13 +89,13 @@ fn put_links(
 ) {
     let mut passed = BTreeSet::new();
     for (link, path) in links.links().iter().zip(&rows.paths) {
-        for (upper, lower) in path.iter().zip(path.iter().skip(1)) {
-            let (Some(above), Some(below)) = (places.get(upper), places.get(lower)) else {
+        for (upper, lower) in steps(path) {
+            let (Some(above), Some(below)) = (places.get(&upper), places.get(&lower)) else {
                 continue;
             };
             let mut line = line(links, link, *above, *below);
-            if let Spot::Pass { to, .. } = *upper {
-                if !passed.insert(*upper) {
+            if let Spot::Pass { to, .. } = upper {
+                if !passed.insert(upper) {
                     break;
                 }
                 (line.text, line.label) = (None, Some(format!("to {}", links.name(to))));

@@ -155,10 +155,10 @@ impl<'s> Placed<'s> {
         let memory = self.shape.memory.len();
         let children = self.parts.iter_mut().skip(memory).take(self.shape.children.len());
         let mut children: Vec<_> = children.collect();
-        let tops: BTreeSet<u32> = children.iter().map(|(_, top, _)| *top).collect();
         if !children.iter().all(|(_, _, part)| is_framed(part)) {
             return;
         }
+        let tops: BTreeSet<u32> = children.iter().map(|(_, top, _)| *top).collect();
         let each = more / u32::try_from(tops.len().max(1)).unwrap_or(u32::MAX);
         let moved: BTreeMap<u32, u32> = tops.into_iter().zip((0..).map(|row| row * each)).collect();
         for (_, top, part) in &mut children {

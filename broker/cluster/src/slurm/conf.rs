@@ -238,7 +238,8 @@ fn number_of(text: &str) -> Option<u32> {
     if ["unlimited", "infinite"].iter().any(|it| it.eq_ignore_ascii_case(text)) {
         return Some(u32::MAX);
     }
-    let digits = text.strip_suffix(['k', 'K']).filter(|it| !it.is_empty()).unwrap_or(text);
+    let digits = text.strip_suffix(['k', 'K']).unwrap_or(text);
+    // Rust reads a sign behind 0x too.
     if digits.contains('+') {
         return None;
     }

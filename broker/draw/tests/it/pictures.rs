@@ -145,7 +145,7 @@ fn shapes(picture: &Picture, class: &str) -> BTreeMap<u32, Vec<[u32; 2]>> {
 pub(crate) fn white(picture: &Picture) -> u64 {
     let text = svg(picture).replace('\n', " ");
     let mut area = 0;
-    // Whether what is in each is in a box that has a colour. Caches do not enclose what is below them.
+    // Of each box, whether what is in it lies on a colour. Caches do not enclose what is below them.
     let mut covered: Vec<bool> = Vec::new();
     for block in text.split("<g id=").skip(1) {
         let is_white = ["machine", "group", "bridge", "legend"]

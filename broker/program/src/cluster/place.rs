@@ -39,7 +39,7 @@ impl Place {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
         let opened = Opened::read(&self.file)?;
         let cluster = opened.cluster(&self.file)?;
-        let nodes = match &self.nodes {
+        let hosts = match &self.nodes {
             None => cluster.nodes().map(Host::from).collect(),
             Some(list) => {
                 let named = expand(list)?;
@@ -47,9 +47,9 @@ impl Place {
                 named.collect::<anyhow::Result<Vec<_>>>()?
             }
         };
-        ensure!(!nodes.is_empty(), "the cluster has no nodes");
-        let numbers: BTreeSet<u32> = nodes.iter().map(|host| host.node.number()).collect();
-        ensure!(numbers.len() == nodes.len(), "--nodes: names a node twice");
+        ensure!(!hosts.is_empty(), "the cluster has no nodes");
+        let numbers: BTreeSet<u32> = hosts.iter().map(|host| host.node.number()).collect();
+        ensure!(numbers.len() == hosts.len(), "--nodes: names a node twice");
         let count = self.count.map(|count| usize::try_from(count).unwrap_or(usize::MAX));
         let map_by = self.map_by.as_deref();
         let placed = match self.mapping.listed(map_by, count)? {
@@ -58,11 +58,11 @@ impl Place {
                     map_by.is_some(),
                     "--bind-to user: is for the ranks of one node; use `topobroker job add` there"
                 );
-                place_list_on_nodes(&nodes, &list, &policy, count)?
+                place_list_on_nodes(&hosts, &list, &policy, count)?
             }
             None => {
                 let policy = self.mapping.policy(map_by.unwrap_or("slot"))?;
-                place_on_nodes(&nodes, &policy, count)?
+                place_on_nodes(&hosts, &policy, count)?
             }
         };
         let lines = placed.iter().map(|it| {

@@ -143,18 +143,12 @@ impl<'e> Attributes<'e> {
         let mut all = Self(Default::default());
         // What comes after a malformed one is not seen: hwloc refuses such a file.
         for attribute in element.attributes().with_checks(false).map_while(Result::ok) {
-            if let Some(first) = all.place(attribute.key.as_ref())
-                && first.is_none()
-            {
-                *first = Some(attribute);
+            let place = CHECKED.iter().position(|it| it.as_bytes() == attribute.key.as_ref());
+            if let Some(first) = place.and_then(|place| all.0.get_mut(place)) {
+                first.get_or_insert(attribute);
             }
         }
         all
-    }
-
-    fn place(&mut self, name: &[u8]) -> Option<&mut Option<Attribute<'e>>> {
-        let place = CHECKED.iter().position(|checked| checked.as_bytes() == name)?;
-        self.0.get_mut(place)
     }
 
     /// One of the checked attributes as hwloc sees it: `&#80;U` is a PU.

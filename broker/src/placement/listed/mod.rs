@@ -117,7 +117,7 @@ fn sets_on(
         let placed = place_on(&[room], &policy, Some(ranks.len())).map_err(|(_, error)| error)?;
         return Ok(placed.into_iter().map(|it| it.cpuset).collect());
     }
-    let (name, expected) = room.slots(policy);
+    let (name, expected) = room.slots_for(policy);
     let is_of_slots = ranks.iter().any(|(_, it)| matches!(it.cpus, ListedCpus::Slots(_)));
     if is_of_slots && ranks.len() > expected && !policy.oversubscribe {
         return Err(PlacementError::Oversubscribed { ranks: ranks.len(), name, expected }.into());

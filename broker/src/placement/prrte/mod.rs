@@ -57,7 +57,7 @@ pub fn place_on<'a>(
     let mut mapper = Mapper { nodes, policy, bind, left: count, places: Vec::with_capacity(count) };
     let all_slots: usize = mapper.nodes.iter().map(|node| node.slots).sum();
     if count > all_slots && !policy.oversubscribe {
-        let name = rooms.first().map_or("slots", |room| room.slots(policy).0);
+        let name = rooms.first().map_or("slots", |room| room.slots_for(policy).0);
         return Err((
             None,
             PlacementError::Oversubscribed { ranks: count, name, expected: all_slots },
@@ -131,7 +131,7 @@ struct Node<'a> {
 impl<'a> Node<'a> {
     fn new(room: Room<'a>, policy: &Policy, bind: BindTo) -> Result<Self, PlacementError> {
         let topology = room.topology;
-        let slots = room.slots(policy).1;
+        let slots = room.slots_for(policy).1;
         let cpus = Cpus::new(topology, policy, bind)?;
         let targets = targets::of(topology, policy, bind)?;
         Ok(Self { slots, ranks: 0, cpus, targets })
