@@ -39,7 +39,7 @@ pub enum tb_path_class {
 /// Stores up to `capacity` NICs that ranks may be given, in logical order, and the number of all of
 /// them in `count` (may be NULL): one of each PCI device, OpenFabrics devices if there are any,
 /// otherwise network interfaces. They are known to be active, unless `unknown` also allows those
-/// whose state is knows.
+/// whose state is unknown.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_nics(
     topology: Option<&tb_topology>,

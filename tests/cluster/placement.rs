@@ -1,13 +1,10 @@
 //! `topobroker cluster place` on nodes with slots.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
-use topobroker::hwloc::Input;
-use topobroker::placement::report;
-use topobroker_layout::encode::to_bytes;
+use std::path::{Path, PathBuf};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::Archive;
-use topobroker_samples::{describe, shared};
+use topobroker_samples::{GoldenMap, archived, golden_maps, golden_pus, shared};
 use topobroker_tests::segments::topobroker;
 
 /// What the program prints.
@@ -21,55 +18,39 @@ fn run(words: &[&str]) -> String {
 fn ranks_on_nodes_with_slots_are_placed_as_in_the_golden_maps_of_prrte() {
     let Some(shared) = shared() else { return };
     let folder = tempfile::tempdir().unwrap();
-    let mut clusters: BTreeMap<&str, (PathBuf, _)> = BTreeMap::new();
-    let table = std::fs::read_to_string(shared.join("oracles/prrte-golden.tsv")).unwrap();
-    let mut maps = 0;
-    for line in table.lines().skip(1) {
-        let [xml, hosts, map_by, rank_by, bind_to, count, right, case] =
-            line.split('\t').collect::<Vec<_>>()[..]
-        else {
-            panic!("eight columns: {line}");
-        };
-        let (cluster, archive) = clusters.entry(xml).or_insert_with(|| {
-            let file = shared.join("topologies").join(xml);
-            let cluster = folder.path().join(xml);
-            let nodes = [0, 1, 2].map(|node| format!("node{node}={}", file.display()));
+    let mut clusters: BTreeMap<&Path, (PathBuf, _)> = BTreeMap::new();
+    let maps = golden_maps(&shared);
+    for GoldenMap { machine, hosts, map_by, rank_by, bind_to, count, ranks, case } in &maps {
+        let (cluster, archive) = clusters.entry(machine.as_path()).or_insert_with(|| {
+            let cluster = folder.path().join(machine.file_name().unwrap());
+            let nodes = [0, 1, 2].map(|node| format!("node{node}={}", machine.display()));
             let built = ["cluster", "build", cluster.to_str().unwrap()];
             run(&[&built[..], &nodes.each_ref().map(String::as_str)].concat());
-            (cluster, to_bytes(&describe(&Input::Xml(file))).unwrap())
+            (cluster, archived(machine))
         });
         let archive = Archive::open(archive).unwrap();
         let mut words = vec!["cluster", "place", "-q", cluster.to_str().unwrap(), "--nodes", hosts];
         words.extend(["--map-by", map_by, "--rank-by", rank_by, "--bind-to", bind_to]);
-        words.extend(count.parse::<u32>().iter().flat_map(|_| ["-n", count]));
+        let count = count.map(|count| count.to_string());
+        words.extend(count.iter().flat_map(|count| ["-n", count]));
         let drawn = |line: &str| {
             let [rank, node, pus] = line.split(' ').collect::<Vec<_>>()[..] else {
                 panic!("{case}: {line}");
             };
-            let bound = match pus {
-                "-" => "N/A".to_owned(),
-                pus => {
-                    let set = Set::parse(pus, Format::List).unwrap();
-                    let line = report::prrte(archive.topology(), rank.parse().unwrap(), &set);
-                    line.split(" bound to ").nth(1).unwrap().replace("hwt", "core")
-                }
-            };
-            format!("{rank} {node} {bound}")
+            let set = (pus != "-").then(|| Set::parse(pus, Format::List).unwrap());
+            format!("{rank} {node} {}", golden_pus(archive.topology(), set.as_ref()))
         };
         let ours: Vec<String> = run(&words).lines().map(drawn).collect();
-        // The maps have the devices of ranks too, behind.
-        let right: Vec<&str> = right.split("; ").collect();
-        assert_eq!(ours.len(), right.len(), "{case}");
-        for (ours, right) in ours.iter().zip(&right) {
-            let is_right = right.strip_prefix(ours.as_str());
+        assert_eq!(ours.len(), ranks.len(), "{case}");
+        for (ours, right) in ours.iter().zip(ranks) {
+            let devices = right.strip_prefix(ours.as_str());
             assert!(
-                is_right.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
+                devices.is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')),
                 "{case}: {ours}, {right}"
             );
         }
-        maps += 1;
     }
-    assert!(maps >= 37, "{maps}");
+    assert!(maps.len() >= 37, "{}", maps.len());
 }
 
 #[test]

@@ -5,7 +5,7 @@ use hwlocality::topology::builder::{BuildFlags, TypeFilter};
 use hwlocality::topology::export::xml::XMLExportFlags;
 use std::path::Path;
 use std::process::Output;
-use topobroker_samples::{Machine, machines, shared};
+use topobroker_samples::{Machine, machines, refused_machines, shared};
 use topobroker_tests::segments::{topobroker, topobroker_file};
 
 /// Loads an XML file with hwloc, with no object filtered out, and exports it with hwloc.
@@ -53,7 +53,7 @@ fn every_reference_topology_survives_publishing_adopting_and_exporting() {
     let Some(shared) = shared() else { return };
     let scratch = tempfile::tempdir().unwrap();
     let (mut whole, mut stable, mut unstable) = (0, 0, Vec::new());
-    let loadable: Vec<_> = machines(&shared).into_iter().filter(|machine| machine.loads).collect();
+    let loadable = machines(&shared);
     for machine in &loadable {
         let output = published_export(machine);
         assert!(output.status.success(), "{}: {output:?}", machine.name);
@@ -87,7 +87,7 @@ fn characters_that_hwloc_drops_on_export_are_dropped_here_too() {
                <object type=\"PU\" os_index=\"0\" cpuset=\"0x1\" complete_cpuset=\"0x1\" \
                nodeset=\"0x1\" complete_nodeset=\"0x1\" gp_index=\"3\"/></object></topology>";
     std::fs::write(&path, xml).unwrap();
-    let machine = Machine { path: path.clone(), name: "odd.xml".to_owned(), loads: true };
+    let machine = Machine { path: path.clone(), name: "odd.xml".to_owned() };
     let ours = String::from_utf8(published_export(&machine).stdout).unwrap();
     assert_eq!(ours, hwloc_export(&path));
 }
@@ -95,7 +95,7 @@ fn characters_that_hwloc_drops_on_export_are_dropped_here_too() {
 #[test]
 fn every_reference_topology_that_hwloc_refuses_is_a_clear_error() {
     let Some(shared) = shared() else { return };
-    let refused: Vec<_> = machines(&shared).into_iter().filter(|machine| !machine.loads).collect();
+    let refused = refused_machines(&shared);
     for machine in &refused {
         let output = published_export(machine);
         assert_eq!(output.status.code(), Some(1), "{}: {output:?}", machine.name);

@@ -4,15 +4,13 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
 use topobroker::findings;
-use topobroker::hwloc::Input;
 use topobroker::linux::{Root, registerable_memory};
-use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive, ObjectType,
     devices::{LinkLayer, LinkState},
 };
 use topobroker_samples::saved_root::{Port, SavedRoot};
-use topobroker_samples::{describe, machines, shared};
+use topobroker_samples::{archived, machines, shared};
 use topobroker_tests::segments::{topobroker, topobroker_file};
 
 const MELLANOX: &str = "0x15b3";
@@ -279,8 +277,8 @@ fn less_registerable_memory_than_the_node_has_is_found() {
 fn only_machines_with_several_active_ports_of_one_network_warn_of_prefixes() {
     let Some(shared) = shared() else { return };
     let mut warning = Vec::new();
-    for machine in machines(&shared).iter().filter(|machine| machine.loads) {
-        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+    for machine in &machines(&shared) {
+        let archive = archived(&machine.path);
         let opened = Archive::open(&archive).unwrap();
         let ports = opened
             .topology()
@@ -316,7 +314,7 @@ fn ports_without_states_are_unknown_and_never_counted_active() {
     let mut with_ports = 0;
     for file in files {
         let path = file.unwrap().path();
-        let archive = to_bytes(&describe(&Input::Xml(path.clone()))).unwrap();
+        let archive = archived(&path);
         let opened = Archive::open(&archive).unwrap();
         let devices = opened.topology().objects_with_type(ObjectType::OSDevice);
         let devices: Vec<_> = devices.filter(|device| device.ports().next().is_some()).collect();

@@ -1,15 +1,13 @@
 //! Files for NCCL and RCCL: written for every machine with a GPU or a NIC, and read back.
 
-use std::path::Path;
-use topobroker::hwloc::Input;
+use crate::links::with;
 use topobroker::links::{GuestBusIds, NcclDevice, NcclFile, NcclReadError, nccl, rccl};
-use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
-    Archive, Attributes, Object, ObjectType, Topology,
+    Attributes, Object, ObjectType, Topology,
     devices::PathClass,
     links::{Link, LinkClass, Links, SwitchModel, VertexId, VertexKind},
 };
-use topobroker_samples::{describe, machines, shared};
+use topobroker_samples::{machines, shared};
 
 /// NCCL's words for the speed of a PCI link, and what a lane has in MB/s.
 const SPEEDS: [(&str, f32); 6] = [
@@ -20,11 +18,6 @@ const SPEEDS: [(&str, f32); 6] = [
     ("32 GT/s", 3938.5),
     ("64.0 GT/s PCIe", 7876.9),
 ];
-
-pub(crate) fn with(file: &Path, ask: impl FnOnce(Topology<'_>)) {
-    let archive = to_bytes(&describe(&Input::Xml(file.to_owned()))).unwrap();
-    ask(Archive::open(&archive).unwrap().topology());
-}
 
 /// Checks the attributes of a device by NCCL's grammar, and its link by what hwloc says.
 fn check_device(topology: Topology<'_>, device: &NcclDevice) {
@@ -115,7 +108,7 @@ fn check(topology: Topology<'_>, links: &Links<'_>, file: &NcclFile, name: &str)
 fn every_machine_with_a_gpu_or_a_nic_has_a_file_for_nccl_with_the_same_path_classes() {
     let Some(shared) = shared() else { return };
     let (mut files, mut pairs, mut nvlinks) = (0, 0, 0);
-    for machine in machines(&shared).iter().filter(|machine| machine.loads) {
+    for machine in &machines(&shared) {
         with(&machine.path, |topology| {
             let separate = topology.links(SwitchModel::Separate).unwrap();
             let one = topology.links(SwitchModel::One).unwrap();

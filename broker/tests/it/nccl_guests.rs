@@ -1,6 +1,6 @@
 //! Files of NCCL about virtual machines: switches that hwloc does not see there.
 
-use crate::nccl::with;
+use crate::links::with;
 use topobroker::links::declared;
 use topobroker_reader::links::{LinkClass, SwitchModel, VertexKind};
 use topobroker_samples::shared;

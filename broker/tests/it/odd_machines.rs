@@ -11,12 +11,12 @@ use topobroker_reader::{
     devices::PathClass,
     links::{SwitchModel, VertexKind},
 };
-use topobroker_samples::{describe, machines, shared};
+use topobroker_samples::{archived, describe, machines, shared};
 
 /// The archive of one of the cases of `../shared`.
 fn case(name: &str) -> Option<AlignedVec> {
     let file = shared()?.join("cases/machines").join(name);
-    Some(to_bytes(&describe(&Input::Xml(file))).unwrap())
+    Some(archived(file))
 }
 
 /// The PUs of ranks, as lists.
@@ -95,8 +95,8 @@ fn ranks_on_a_machine_without_cores_are_unbound_or_refused_as_by_launchers() {
 #[test]
 fn default_nodes_are_one_for_each_set_of_pus_and_cover_the_machine() {
     let Some(shared) = shared() else { return };
-    for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
-        let bytes = to_bytes(&describe(&Input::Xml(machine.path))).unwrap();
+    for machine in machines(&shared) {
+        let bytes = archived(machine.path);
         let opened = Archive::open(&bytes).unwrap();
         let topology = opened.topology();
         let mut seen = Set::new();
@@ -112,8 +112,8 @@ fn default_nodes_are_one_for_each_set_of_pus_and_cover_the_machine() {
 fn what_a_gpu_is_does_not_depend_on_who_asks() {
     let Some(shared) = shared() else { return };
     let mut bare = 0;
-    for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
-        let bytes = to_bytes(&describe(&Input::Xml(machine.path))).unwrap();
+    for machine in machines(&shared) {
+        let bytes = archived(machine.path);
         let opened = Archive::open(&bytes).unwrap();
         let topology = opened.topology();
         let links = topology.links(SwitchModel::One).unwrap();

@@ -10,7 +10,7 @@ use topobroker::placement::{
 };
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::{Archive, Object, ObjectType, Set, Topology};
-use topobroker_samples::{describe, shared};
+use topobroker_samples::{GoldenMap, archived, describe, golden_maps, golden_pus, shared};
 
 /// The map of the machine with a rank's PUs. Open MPI draws a rank that is not bound as one that is
 /// bound to all PUs.
@@ -33,9 +33,8 @@ fn ranks_are_mapped_as_open_mpi_4_maps_them() {
         let [xml, map_by, rank, locale] = line.split('\t').collect::<Vec<_>>()[..] else {
             panic!("four columns: {line}");
         };
-        let archive = archives.entry(xml).or_insert_with(|| {
-            to_bytes(&describe(&Input::Xml(shared.join("topologies").join(xml)))).unwrap()
-        });
+        let archive =
+            archives.entry(xml).or_insert_with(|| archived(shared.join("topologies").join(xml)));
         let opened = Archive::open(archive).unwrap();
         let topology = opened.topology();
         let bind_to = format!("{map_by}:overload-allowed");
@@ -198,18 +197,10 @@ fn random_mappings_equal_those_of_the_installed_mpirun() {
 #[test]
 fn ranks_are_mapped_bound_and_numbered_as_in_the_golden_maps_of_prrte() {
     let Some(shared) = shared() else { return };
-    let table = std::fs::read_to_string(shared.join("oracles/prrte-golden.tsv")).unwrap();
-    let mut archives: BTreeMap<&str, AlignedVec> = BTreeMap::new();
-    let mut maps = 0;
-    for line in table.lines().skip(1) {
-        let [xml, hosts, map_by, rank_by, bind_to, count, ranks, case] =
-            line.split('\t').collect::<Vec<_>>()[..]
-        else {
-            panic!("eight columns: {line}");
-        };
-        let archive = archives.entry(xml).or_insert_with(|| {
-            to_bytes(&describe(&Input::Xml(shared.join("topologies").join(xml)))).unwrap()
-        });
+    let maps = golden_maps(&shared);
+    let mut archives: BTreeMap<&Path, AlignedVec> = BTreeMap::new();
+    for GoldenMap { machine, hosts, map_by, rank_by, bind_to, count, ranks, case } in &maps {
+        let archive = archives.entry(machine).or_insert_with(|| archived(machine));
         let opened = Archive::open(archive).unwrap();
         let topology = opened.topology();
         let hosts: Vec<(&str, &str)> =
@@ -217,23 +208,19 @@ fn ranks_are_mapped_bound_and_numbered_as_in_the_golden_maps_of_prrte() {
         let room = |(_, slots): &(&str, &str)| Room { topology, slots: slots.parse().ok() };
         let rooms: Vec<Room<'_>> = hosts.iter().map(room).collect();
         let policy = Policy::parse(map_by, Some(bind_to)).unwrap().ranked_by(rank_by).unwrap();
-        let placed = place_on(&rooms, &policy, count.parse().ok());
+        let placed = place_on(&rooms, &policy, *count);
         let placed = placed.unwrap_or_else(|error| panic!("{case}: {error:?}"));
         let drawn = |(rank, placed): (u32, &PlacedRank<'_>)| {
-            let bound = placed.cpuset.as_ref().map_or("N/A".to_owned(), |set| {
-                let line = report::prrte(topology, rank, set);
-                line.split(" bound to ").nth(1).unwrap().replace("hwt", "core")
-            });
+            let pus = golden_pus(topology, placed.cpuset.as_ref());
             let devices = placed.devices.iter().map(|it| it.device_name().into_owned());
             let devices = devices.collect::<Vec<_>>().join(",");
-            let line = format!("{rank} {} {bound} {devices}", hosts[placed.node].0);
+            let line = format!("{rank} {} {pus} {devices}", hosts[placed.node].0);
             line.trim_end().to_owned()
         };
         let ours: Vec<String> = (0..).zip(&placed).map(drawn).collect();
-        assert_eq!(ours.join("; "), ranks, "{case}");
-        maps += 1;
+        assert_eq!(ours, *ranks, "{case}");
     }
-    assert!(maps >= 37, "{maps}");
+    assert!(maps.len() >= 37, "{}", maps.len());
 }
 
 /// What prterun 5.0.0rc1 prints on the same machines.
@@ -242,7 +229,7 @@ fn devices_take_ranks_in_the_order_of_their_bus_ids_as_prterun_5_maps_them() {
     let Some(shared) = shared() else { return };
     let opened = |name: &str| {
         let file = shared.join("topologies").join(name);
-        to_bytes(&describe(&Input::Xml(file))).unwrap()
+        archived(file)
     };
     let placed = |bytes: &[u8], map_by: &str, bind_to: Option<&str>, ranks: usize| {
         let archive = Archive::open(bytes).unwrap();

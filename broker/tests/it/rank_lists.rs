@@ -1,17 +1,15 @@
 //! Ranks that files name one by one.
 
-use topobroker::hwloc::Input;
 use topobroker::placement::{ListError, Policy, RankList, Room};
-use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Format, Topology};
-use topobroker_samples::{describe, shared};
+use topobroker_samples::{archived, shared};
 
 /// Calls a function with a reference machine of two packages of 56 cores, each of two hardware
 /// threads.
 fn with_machine(check: impl FnOnce(Topology<'_>)) {
     let Some(shared) = shared() else { return };
     let file = shared.join("topologies/flux-core__ipa20.xml");
-    let bytes = to_bytes(&describe(&Input::Xml(file))).unwrap();
+    let bytes = archived(file);
     check(Archive::open(&bytes).unwrap().topology());
 }
 

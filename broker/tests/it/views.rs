@@ -197,7 +197,7 @@ fn has_pus_outside_their_cores(file: &Path) -> bool {
 #[test]
 fn views_of_the_reference_machines_equal_topologies_that_hwloc_restricted() {
     let Some(shared) = shared() else { return };
-    for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
+    for machine in machines(&shared) {
         let mut runner = TestRunner::new(config(15));
         // hwloc sorts the children of the caches of such a machine differently when it is
         // restricted a second time.

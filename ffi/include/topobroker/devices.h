@@ -230,7 +230,7 @@ typedef struct tb_network {
 /// Stores up to `capacity` NICs that ranks may be given, in logical order, and the number of all of
 /// them in `count` (may be NULL): one of each PCI device, OpenFabrics devices if there are any,
 /// otherwise network interfaces. They are known to be active, unless `unknown` also allows those
-/// whose state is knows.
+/// whose state is unknown.
 tb_status tb_nics(const tb_topology *topology,
                   bool unknown,
                   tb_obj *nics,

@@ -1,13 +1,11 @@
 //! The GPUs of ranks, as the program, C and Rust deal them.
 
 use std::fmt::Write;
-use topobroker::hwloc::Input;
 use topobroker_embedding::{compile, prefix, succeed, topobroker};
-use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::devices::NearTo;
 use topobroker_reader::{Archive, Object, Topology};
-use topobroker_samples::{describe, machines, shared};
+use topobroker_samples::{archived, machines, shared};
 
 /// Jobs of each machine.
 const JOBS: usize = 10;
@@ -42,8 +40,8 @@ fn the_program_c_and_rust_deal_the_gpus_of_random_jobs_alike() {
     let c = compile(folder.path(), "cc", "dealt.c", "dealt", &["topobroker-reader"], &[]);
     let mut random = fastrand::Rng::with_seed(54);
     let mut jobs = 0;
-    for machine in machines(&shared).iter().filter(|it| it.loads && !it.path.is_dir()) {
-        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+    for machine in &machines(&shared) {
+        let archive = archived(&machine.path);
         let archive = Archive::open(&archive).unwrap();
         let topology = archive.topology();
         let gpus: Vec<Object<'_>> = topology.gpus().collect();

@@ -3,15 +3,13 @@
 use crate::localities::any_set;
 use std::path::Path;
 use std::process::Command;
-use topobroker::hwloc::Input;
 use topobroker_embedding::{compile, has_package, said};
-use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
     Archive, ObjectType, Topology,
     devices::{DeviceDistance, DeviceKinds},
 };
-use topobroker_samples::{describe, machines, shared};
+use topobroker_samples::{archived, machines, shared};
 
 const KINDS: [DeviceKinds; 4] =
     [DeviceKinds::ALL, DeviceKinds::GPU, DeviceKinds::NETWORK, DeviceKinds::OPEN_FABRICS];
@@ -91,8 +89,8 @@ fn distances_and_ids_of_devices_are_those_of_pmix_where_it_has_an_answer() {
         compile(folder.path(), "cc", "distances_reference.c", "reference", &packages, &[]);
     let mut random = fastrand::Rng::with_seed(42);
     let (mut files, mut answered, mut failed) = (0, 0, 0);
-    for machine in machines(&shared).iter().filter(|machine| machine.loads) {
-        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+    for machine in &machines(&shared) {
+        let archive = archived(&machine.path);
         let opened = Archive::open(&archive).unwrap();
         let topology = opened.topology();
         let pus: Vec<u32> = topology.root().cpuset().unwrap_or_default().iter().collect();
@@ -115,8 +113,8 @@ fn distances_by_the_rule_of_pmix_7_are_those_of_a_model_of_it() {
     let model = compile(folder.path(), "cc", "distances_pmix7.c", "model", &["hwloc"], &[]);
     let mut random = fastrand::Rng::with_seed(43);
     let (mut files, mut answered, mut apart) = (0, 0, 0);
-    for machine in machines(&shared).iter().filter(|machine| machine.loads) {
-        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+    for machine in &machines(&shared) {
+        let archive = archived(&machine.path);
         let opened = Archive::open(&archive).unwrap();
         let topology = opened.topology();
         let pus: Vec<u32> = topology.root().cpuset().unwrap_or_default().iter().collect();

@@ -3,15 +3,13 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use topobroker::hwloc::Input;
 use topobroker_embedding::{compile, has, has_package, said};
-use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job::Rank;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::jobs::runs_of_pus;
 use topobroker_reader::{Archive, Depth, Locality, RestrictFlags, Topology, View, jobs::Job};
 use topobroker_samples::jobs::segment_of_ranks;
-use topobroker_samples::{describe, machines, shared};
+use topobroker_samples::{archived, machines, shared};
 
 /// The program that asks PMIx and Open MPI. `None` if one of them is not installed.
 fn reference(folder: &Path) -> Option<PathBuf> {
@@ -139,8 +137,8 @@ fn locality_strings_and_what_processes_share_are_those_of_pmix_and_open_mpi_on_a
     let Some(reference) = reference(folder.path()) else { return };
     let mut random = fastrand::Rng::with_seed(24);
     let (mut pairs, mut of_views) = (0, 0);
-    for machine in machines(&shared).iter().filter(|machine| machine.loads) {
-        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+    for machine in &machines(&shared) {
+        let archive = archived(&machine.path);
         let opened = Archive::open(&archive).unwrap();
         let topology = opened.topology();
         if topology.root().complete_cpuset().unwrap_or_default().is_empty() {

@@ -4,16 +4,14 @@ use crate::localities::any_set;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use topobroker::hwloc::Input;
 use topobroker::nics::{NicRank, Rule, chosen};
 use topobroker_embedding::{compile, has_package, said};
-use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
     Archive, Object, ObjectType, OsDeviceKind, Topology,
     devices::{NearTo, Nearness, NicChoice, PathClass},
 };
-use topobroker_samples::{describe, machines, shared};
+use topobroker_samples::{archived, machines, shared};
 
 fn name<'a>(device: &Object<'a>) -> &'a str {
     device.name().unwrap_or("-")
@@ -86,8 +84,8 @@ fn nics_by_the_rules_of_open_mpi_mpich_and_nccl_are_those_that_their_rules_choos
         compile(folder.path(), "cc", "nics_reference.c", "reference", &packages, &["-lm"]);
     let mut random = fastrand::Rng::with_seed(7);
     let (mut files, mut compared, mut with_gpus) = (0, 0, 0);
-    for machine in machines(&shared).iter().filter(|machine| machine.loads) {
-        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+    for machine in &machines(&shared) {
+        let archive = archived(&machine.path);
         let opened = Archive::open(&archive).unwrap();
         let topology = opened.topology();
         // XML files do not say whether network interfaces are up.
@@ -131,8 +129,8 @@ fn ranks_have_the_nearest_nics_and_equal_ones_are_dealt_evenly() {
     let Some(shared) = shared() else { return };
     let mut random = fastrand::Rng::with_seed(8);
     let mut files = 0;
-    for machine in machines(&shared).iter().filter(|machine| machine.loads) {
-        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+    for machine in &machines(&shared) {
+        let archive = archived(&machine.path);
         let opened = Archive::open(&archive).unwrap();
         let topology = opened.topology();
         let nics: Vec<Object<'_>> = topology.nics(NicChoice::ActiveOrUnknown).collect();
@@ -196,11 +194,11 @@ fn gpus_are_one_for_each_card_or_partition_and_no_displays() {
         ("flux-core__tuo.CPX.xml", 24),
         ("flux-core__sierra.xml", 4),
     ];
-    for machine in machines(&shared).iter().filter(|machine| machine.loads) {
+    for machine in &machines(&shared) {
         let Some((_, count)) = expected.iter().find(|(name, _)| *name == machine.name) else {
             continue;
         };
-        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+        let archive = archived(&machine.path);
         let opened = Archive::open(&archive).unwrap();
         let names: Vec<&str> = opened.topology().gpus().map(|gpu| name(&gpu)).collect();
         assert_eq!(names.len(), *count, "{}: {names:?}", machine.name);
@@ -211,7 +209,7 @@ fn gpus_are_one_for_each_card_or_partition_and_no_displays() {
 fn a_nic_for_a_gpu_is_the_one_with_the_least_between_them() {
     let Some(shared) = shared() else { return };
     let file = shared.join("topologies/flux-core__ipa20.xml");
-    let archive = to_bytes(&describe(&Input::Xml(file))).unwrap();
+    let archive = archived(file);
     let opened = Archive::open(&archive).unwrap();
     let topology = opened.topology();
     let is_fabric = |it: &Object<'_>| {

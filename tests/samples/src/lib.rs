@@ -7,6 +7,7 @@
     reason = "what is made has files; it fails as tests do"
 )]
 
+mod golden_maps;
 pub mod jobs;
 pub mod json_schema;
 pub mod made_cgroup;
@@ -15,13 +16,15 @@ pub mod nvidia_driver;
 mod reference;
 pub mod saved_root;
 
-pub use reference::{Machine, Row, machines, rows, shared, shared_folder, words};
+pub use golden_maps::{GoldenMap, golden_maps, golden_pus};
+pub use reference::{Machine, Row, machines, refused_machines, rows, shared, shared_folder, words};
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use topobroker::hwloc::{HwlocTopology, Input, LoadOptions, capture, load};
 use topobroker_layout::description::Description;
+use topobroker_layout::encode::{AlignedVec, to_bytes};
 
 /// 256 PUs, 691 objects.
 pub const SYNTHETIC_256: &str =
@@ -65,6 +68,16 @@ pub fn loaded(input: &Input) -> HwlocTopology<'static> {
 #[must_use]
 pub fn describe(input: &Input) -> Description {
     capture(&loaded(input)).expect("a topology that can be captured")
+}
+
+/// The archive of an XML file.
+///
+/// # Panics
+///
+/// If it cannot be loaded.
+#[must_use]
+pub fn archived(xml: impl Into<PathBuf>) -> AlignedVec {
+    to_bytes(&describe(&Input::Xml(xml.into()))).expect("a topology that can be encoded")
 }
 
 /// Describes a synthetic machine.

@@ -28,31 +28,37 @@ pub struct Machine {
     pub path: PathBuf,
     /// Name of the file.
     pub name: String,
-    /// Whether hwloc 2.9 loads it.
-    pub loads: bool,
 }
 
-/// Lists the reference topologies.
+/// The reference topologies that hwloc 2.9 loads.
 ///
 /// # Panics
 ///
 /// If their index cannot be read.
 #[must_use]
 pub fn machines(shared: &Path) -> Vec<Machine> {
+    listed(shared, true)
+}
+
+/// The reference topologies that hwloc 2.9 refuses.
+///
+/// # Panics
+///
+/// If their index cannot be read.
+#[must_use]
+pub fn refused_machines(shared: &Path) -> Vec<Machine> {
+    listed(shared, false)
+}
+
+fn listed(shared: &Path, loads: bool) -> Vec<Machine> {
     let folder = shared.join("topologies");
     let index = std::fs::read_to_string(folder.join("INDEX.tsv")).expect("index of topologies");
     let rows: Vec<Vec<&str>> = index.lines().map(|line| line.split('\t').collect()).collect();
     let (header, rows) = rows.split_first().expect("a header line");
-    let loads = header.iter().position(|name| *name == "loads_2.9.0").expect("column loads_2.9.0");
-    let machines = rows.iter().map(|row| {
-        let name = row.first().copied().unwrap_or_default();
-        Machine {
-            path: folder.join(name),
-            name: name.to_owned(),
-            loads: row.get(loads) == Some(&"yes"),
-        }
-    });
-    machines.collect()
+    let column = header.iter().position(|name| *name == "loads_2.9.0").expect("column loads_2.9.0");
+    let rows = rows.iter().filter(|row| (row.get(column) == Some(&"yes")) == loads);
+    let names = rows.map(|row| row.first().copied().unwrap_or_default());
+    names.map(|name| Machine { path: folder.join(name), name: name.to_owned() }).collect()
 }
 
 /// Recorded answer of one of hwloc's programs.

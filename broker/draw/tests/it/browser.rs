@@ -7,14 +7,13 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
-use topobroker::hwloc::Input;
 use topobroker_draw::{DrawnRank, Fold, NodeOptions, Units, cluster, html, links, node, svg};
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::cluster::Cluster;
 use topobroker_reader::links::SwitchModel;
 use topobroker_reader::{Archive, ObjectType};
 use topobroker_sample_clusters::grouped_by_fabric;
-use topobroker_samples::{describe, machines, shared, skip, synthetic};
+use topobroker_samples::{archived, machines, shared, skip, synthetic};
 
 /// A browser that ends with the test.
 struct Browser {
@@ -264,8 +263,8 @@ fn no_text_leaves_its_box_on_any_machine_and_no_figure_of_a_link_lies_on_another
     // All in one page, because opening a page takes longer than measuring it.
     let mut page = tempfile::Builder::new().suffix(".html").tempfile().unwrap();
     writeln!(page, "<!doctype html><meta charset=utf-8>").unwrap();
-    for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
-        let bytes = to_bytes(&describe(&Input::Xml(machine.path))).unwrap();
+    for machine in machines(&shared) {
+        let bytes = archived(machine.path);
         let archive = Archive::open(&bytes).unwrap();
         let topology = archive.topology();
         let pus = topology.objects_with_type(ObjectType::PU).take(48);

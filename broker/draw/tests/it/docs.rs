@@ -1,21 +1,25 @@
 //! The pictures of the docs are what is drawn today.
 
-use topobroker::hwloc::Input;
+use std::path::Path;
 use topobroker_draw::{DrawnRank, Fold, NodeOptions, Picture, Units, cluster, links, node, svg};
-use topobroker_layout::encode::to_bytes;
 use topobroker_reader::cluster::Cluster;
 use topobroker_reader::links::SwitchModel;
 use topobroker_reader::{Archive, Topology};
 use topobroker_sample_clusters::grouped_by_fabric;
-use topobroker_samples::{checkout, describe, shared};
+use topobroker_samples::{archived, checkout, shared};
+
+/// The picture of a machine.
+pub(crate) fn of_file(machine: &Path, draw: impl FnOnce(Topology<'_>) -> Picture) -> Picture {
+    let bytes = archived(machine);
+    draw(Archive::open(&bytes).unwrap().topology())
+}
 
 /// The picture of a reference machine.
 fn of(machine: &str, draw: impl FnOnce(Topology<'_>) -> Picture) -> Option<Picture> {
-    let bytes = to_bytes(&describe(&Input::Xml(shared()?.join(machine)))).unwrap();
-    Some(draw(Archive::open(&bytes).unwrap().topology()))
+    Some(of_file(&shared()?.join(machine), draw))
 }
 
-fn of_node(topology: Topology<'_>) -> Picture {
+pub(crate) fn of_node(topology: Topology<'_>) -> Picture {
     node(topology, &NodeOptions::default(), Units::PIXELS)
 }
 

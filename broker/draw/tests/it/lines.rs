@@ -2,12 +2,10 @@
 
 use crate::pictures::rects;
 use std::collections::BTreeMap;
-use topobroker::hwloc::Input;
 use topobroker_draw::{Picture, Units, links, svg};
-use topobroker_layout::encode::to_bytes;
 use topobroker_reader::Archive;
 use topobroker_reader::links::SwitchModel;
-use topobroker_samples::{describe, machines, shared};
+use topobroker_samples::{archived, machines, shared};
 
 /// The boxes of vertices by name: left, top, right and bottom.
 fn boxes(picture: &Picture) -> BTreeMap<String, [i64; 4]> {
@@ -40,8 +38,8 @@ fn is_at(point: [i64; 2], [left, top, right, bottom]: [i64; 4]) -> bool {
 /// have; `None` without the machines.
 fn of_all_machines(mut look: impl FnMut(&str, &Picture)) -> Option<usize> {
     let mut lines = 0;
-    for machine in machines(&shared()?).into_iter().filter(|it| it.loads && !it.path.is_dir()) {
-        let bytes = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+    for machine in machines(&shared()?) {
+        let bytes = archived(&machine.path);
         let archive = Archive::open(&bytes).unwrap();
         for model in [SwitchModel::One, SwitchModel::Separate] {
             let picture = links(&archive.topology().links(model).unwrap(), Units::PIXELS);

@@ -13,7 +13,7 @@ use topobroker_reader::cluster::Cluster;
 use topobroker_reader::links::SwitchModel;
 use topobroker_reader::{Archive, Format, ObjectType, Set, Topology};
 use topobroker_sample_clusters::grouped_by_fabric;
-use topobroker_samples::{SYNTHETIC_2048, describe, machines, shared, synthetic};
+use topobroker_samples::{SYNTHETIC_2048, archived, describe, machines, shared, synthetic};
 
 fn whole() -> NodeOptions<'static> {
     NodeOptions { fold: Fold::Nothing, no_legend: true, ..NodeOptions::default() }
@@ -88,12 +88,8 @@ fn assert_boxes_are_apart(picture: &Picture, name: &str) {
 fn pictures_of_all_machines_have_what_ls_prints_and_no_box_on_another() {
     let Some(shared) = shared() else { return };
     let mut drawn = 0;
-    for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
-        let input = match machine.path.is_dir() {
-            true => continue,
-            false => Input::Xml(machine.path.clone()),
-        };
-        let bytes = to_bytes(&describe(&input)).unwrap();
+    for machine in machines(&shared) {
+        let bytes = archived(machine.path);
         let archive = Archive::open(&bytes).unwrap();
         let topology = archive.topology();
         let picture = node(topology, &whole(), Units::PIXELS);
@@ -175,8 +171,8 @@ pub(crate) fn page_like([width, height]: [u32; 2]) -> bool {
 fn alike_boxes_have_one_shape_and_pictures_the_form_of_a_page() {
     let Some(shared) = shared() else { return };
     let (mut drawn, mut pages, mut whites) = (0, 0, Vec::new());
-    for machine in machines(&shared).into_iter().filter(|it| it.loads && !it.path.is_dir()) {
-        let bytes = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+    for machine in machines(&shared) {
+        let bytes = archived(&machine.path);
         let archive = Archive::open(&bytes).unwrap();
         let picture = node(archive.topology(), &NodeOptions::default(), Units::PIXELS);
         for class in ["pu", "core"] {

@@ -1,14 +1,12 @@
 //! Pictures next to lstopo's of the same machines: their figures, and a sheet to look at.
 
+use crate::docs::{of_file, of_node};
 use crate::pictures::{page_like, white};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
-use topobroker::hwloc::Input;
-use topobroker_draw::{NodeOptions, Units, node, svg};
-use topobroker_layout::encode::to_bytes;
-use topobroker_reader::Archive;
-use topobroker_samples::{describe, machines, shared, skip};
+use topobroker_draw::svg;
+use topobroker_samples::{machines, shared, skip};
 
 /// Twelve machines of all kinds: with GPUs, with much memory, of many packages, with groups, with
 /// cores of two kinds.
@@ -26,11 +24,6 @@ const ON_THE_SHEET: [&str; 12] = [
     "synth__16gr4pa4l3-8c2t-4096pu-2numa.xml",
     "synth__superdome-32s28c2t-1792pu.xml",
 ];
-
-fn ours(machine: &Path) -> topobroker_draw::Picture {
-    let bytes = to_bytes(&describe(&Input::Xml(machine.to_owned()))).unwrap();
-    node(Archive::open(&bytes).unwrap().topology(), &NodeOptions::default(), Units::PIXELS)
-}
 
 /// Whether lstopo is here, which otherwise is said.
 fn has_lstopo() -> bool {
@@ -83,9 +76,9 @@ fn measured(text: &str) -> ([u32; 2], u64) {
 fn pictures_have_more_often_the_form_of_a_page_than_lstopos_and_little_white() {
     let Some(shared) = shared().filter(|_| has_lstopo()) else { return };
     let (mut pages, mut whites) = ([0; 2], [Vec::new(), Vec::new()]);
-    for machine in machines(&shared).into_iter().filter(|it| it.loads && !it.path.is_dir()) {
+    for machine in machines(&shared) {
         let Some(text) = lstopos(&machine.path) else { continue };
-        let picture = ours(&machine.path);
+        let picture = of_file(&machine.path, of_node);
         let (size, its_white) = measured(&text);
         let own = [picture.width(), picture.height()];
         for (way, size, white) in [(0, own, white(&picture)), (1, size, its_white)] {
@@ -116,7 +109,8 @@ fn a_sheet_of_twelve_machines_next_to_lstopos_is_rendered_in_light_and_in_dark()
     let mut rows = String::new();
     for (number, machine) in ON_THE_SHEET.iter().enumerate() {
         let path = shared.join("topologies").join(machine);
-        let pictures = [("ours", svg(&ours(&path))), ("lstopo", lstopos(&path).unwrap())];
+        let pictures =
+            [("ours", svg(&of_file(&path, of_node))), ("lstopo", lstopos(&path).unwrap())];
         writeln!(rows, "<h2>{machine}</h2>").unwrap();
         for (whose, text) in pictures {
             let name = format!("{number}-{whose}.svg");

@@ -10,7 +10,7 @@ use topobroker_cli::distrib::Distrib;
 use topobroker_cli::info::Info;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
 use topobroker_reader::{Archive, Topology};
-use topobroker_samples::{Row, describe, machines, rows, shared, words};
+use topobroker_samples::{Row, archived, describe, machines, rows, shared, words};
 
 #[derive(Parser)]
 enum Command {
@@ -104,7 +104,7 @@ fn calc_info_and_distrib_answer_as_hwlocs_programs_do() {
         for row in &rows {
             archives.entry(row.xml.as_str()).or_insert_with(|| {
                 let path = shared.join("topologies").join(&row.xml);
-                to_bytes(&describe(&Input::Xml(path))).unwrap()
+                archived(path)
             });
         }
         let silent = rows.iter().filter(|row| row.stderr.is_empty()).count();
@@ -175,8 +175,8 @@ fn info_prints_what_the_installed_hwloc_info_prints() {
         return;
     }
     let mut compared = 0;
-    for machine in machines(&shared).into_iter().filter(|machine| machine.loads).step_by(4) {
-        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+    for machine in machines(&shared).into_iter().step_by(4) {
+        let archive = archived(&machine.path);
         let opened = Archive::open(&archive).unwrap();
         let topology = opened.topology();
         for objects in MORE_OBJECTS.into_iter().chain(["--support"]) {

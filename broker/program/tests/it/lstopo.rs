@@ -3,11 +3,10 @@
 
 use clap::Parser;
 use std::collections::BTreeMap;
-use topobroker::hwloc::Input;
 use topobroker_cli::ls::Ls;
-use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_layout::encode::AlignedVec;
 use topobroker_reader::Archive;
-use topobroker_samples::{Row, describe, machines, rows, shared};
+use topobroker_samples::{Row, archived, machines, rows, shared};
 
 #[derive(Parser)]
 struct Command {
@@ -28,9 +27,8 @@ fn ls_prints_what_lstopo_prints() {
         if command.contains(ELSEWHERE) {
             continue;
         }
-        let archive: &AlignedVec = archives.entry(xml).or_insert_with(|| {
-            to_bytes(&describe(&Input::Xml(shared.join("topologies").join(xml)))).unwrap()
-        });
+        let archive: &AlignedVec =
+            archives.entry(xml).or_insert_with(|| archived(shared.join("topologies").join(xml)));
         let opened = Archive::open(archive).unwrap();
         let topology = opened.topology();
         let arguments = command.split(' ');
@@ -84,8 +82,8 @@ fn ls_prints_what_the_installed_lstopo_prints() {
         ));
         return;
     }
-    for machine in machines(&shared).into_iter().filter(|machine| machine.loads) {
-        let archive = to_bytes(&describe(&Input::Xml(machine.path.clone()))).unwrap();
+    for machine in machines(&shared) {
+        let archive = archived(&machine.path);
         let opened = Archive::open(&archive).unwrap();
         let topology = opened.topology();
         for options in MORE_OPTIONS {

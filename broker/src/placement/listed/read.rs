@@ -21,7 +21,8 @@ impl RankList {
     ///
     /// [`ListError`] naming the line.
     pub fn rankfile(text: &str) -> Result<Self, ListError> {
-        let lines = lines(text).map(|(line, text)| {
+        let text = without_comments(text);
+        let lines = lines(&text).map(|(line, text)| {
             let wrong = |reason| malformed(line, text, reason, RANKFILE);
             let rest = text.strip_prefix("rank").ok_or_else(|| wrong("not a rank"))?;
             let (rank, rest) = rest.split_once('=').ok_or_else(|| wrong("without a host"))?;
@@ -42,11 +43,12 @@ impl RankList {
     ///
     /// [`ListError`] naming the line.
     pub fn sequence(text: &str) -> Result<Self, ListError> {
+        let text = without_comments(text);
         let host = |((line, text), rank)| {
             let (host, _) = host_and_rest(text);
             Ok((line, rank, host, ListedCpus::ByPolicy))
         };
-        Self::of(lines(text).zip(0..).map(host), SEQUENCE)
+        Self::of(lines(&text).zip(0..).map(host), SEQUENCE)
     }
 
     /// Reads the file that LSF names by `LSB_AFFINITY_HOSTFILE`. NUMA nodes and memory policies
@@ -56,6 +58,7 @@ impl RankList {
     ///
     /// [`ListError`] naming the line.
     pub fn lsf(text: &str) -> Result<Self, ListError> {
+        let text = without_comments(text);
         let host = |((line, text), rank)| {
             let (host, rest) = host_and_rest(text);
             let (pus, _) = host_and_rest(rest);
@@ -63,7 +66,7 @@ impl RankList {
             let set = set.ok_or_else(|| malformed(line, text, "without a list of PUs", LSF))?;
             Ok((line, rank, host, ListedCpus::Os(set)))
         };
-        Self::of(lines(text).zip(0..).map(host), LSF)
+        Self::of(lines(&text).zip(0..).map(host), LSF)
     }
 
     /// Reads the list of hydra's `-bind-to user:LIST`, for `count` ranks; by default one for each
@@ -107,16 +110,31 @@ impl RankList {
     }
 }
 
-/// The lines, without comments and without those that are empty then.
+/// The lines that are not empty.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let uncommented = |text: &str| {
-        let end = ["#", "//"].into_iter().filter_map(|sign| text.find(sign)).min();
-        end.unwrap_or(text.len())
-    };
-    let lines = (1..).zip(text.lines());
-    let lines = lines
-        .map(move |(line, text)| (line, text.get(..uncommented(text)).unwrap_or_default().trim()));
+    let lines = (1..).zip(text.lines()).map(|(line, text)| (line, text.trim()));
     lines.filter(|(_, text)| !text.is_empty())
+}
+
+/// A text without the comments of PRRTE and Open MPI. What is left stays on its line.
+fn without_comments(text: &str) -> String {
+    let (mut kept, mut left) = (String::new(), text);
+    while let Some(sign) = left.find(['#', '/']) {
+        let (before, rest) = left.split_at(sign);
+        kept.push_str(before);
+        let (is_comment, end) = match rest.as_bytes() {
+            [b'#', ..] | [b'/', b'/', ..] => (true, rest.find('\n')),
+            [b'/', b'*', inner @ ..] => {
+                let end = inner.windows(2).position(|it| it == b"*/");
+                (true, end.map(|end| end + "/**/".len()))
+            }
+            _ => (false, Some(1)),
+        };
+        let (read, after) = rest.split_at(end.unwrap_or(rest.len()));
+        kept.extend(read.chars().filter(|it| !is_comment || *it == '\n'));
+        left = after;
+    }
+    kept + left
 }
 
 fn host_and_rest(text: &str) -> (&str, &str) {
