@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use topobroker::placement::{
     ListError, MapBy, PlacementError, Policy, RankList, Room, Rules, mapped_count, place_on,
-    place_part, slots, usual_count,
+    place_part, usual_count,
 };
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
@@ -27,8 +27,7 @@ pub struct Host<'a> {
     /// The node.
     pub node: ClusterNode<'a>,
     /// How many ranks it takes if it is not oversubscribed, as a hostfile says. By default one for
-    /// each core, or for each PU if ranks are mapped by or bound to PUs. The rules of mpirun 4 take
-    /// no other number.
+    /// each core, or for each PU if ranks are mapped by or bound to PUs.
     pub slots: Option<usize>,
 }
 
@@ -52,11 +51,6 @@ pub enum PlaceError {
     /// A host of a list of ranks is not among the nodes.
     #[error("{host}: the list of ranks names it, but it is not among the {nodes} nodes")]
     NoHost { host: String, nodes: usize },
-    /// Slots are given, and the ranks are placed by the rules of mpirun 4.
-    #[error(
-        "{node}: has {slots} slots, which the rules of mpirun 4 do not take here; leave them out"
-    )]
-    Slots { node: String, slots: usize },
     /// A node cannot be opened.
     #[error(transparent)]
     Open(#[from] ClusterOpenError),
@@ -101,10 +95,6 @@ pub fn place_on_nodes<'a>(
     count: Option<usize>,
 ) -> Result<Vec<PlacedRank<'a>>, PlaceError> {
     let is_of_mpirun4 = policy.rules == Rules::Mpirun4 && !policy.is_by_devices();
-    let given = || hosts.iter().find_map(|host| Some((host.node.name(), host.slots?)));
-    if is_of_mpirun4 && let Some((node, slots)) = given() {
-        return Err(PlaceError::Slots { node: node.to_owned(), slots });
-    }
     with_rooms(hosts, |rooms| match is_of_mpirun4 {
         true => as_mpirun4(hosts, rooms, policy, count),
         false => as_prrte(hosts, rooms, policy, count),
@@ -197,12 +187,16 @@ fn as_mpirun4<'a>(
         _ => Dealing::Fill,
     };
     let (mut places, mut usual, mut mapped) = (Vec::new(), Vec::new(), 0);
-    for Room { topology, .. } in rooms.iter().copied() {
-        places.push(slots(topology, policy).1 / policy.cpus.max(1));
-        usual.push(usual_count(topology, policy, &[]));
-        mapped += mapped_count(topology, policy, &[]);
+    for room in rooms {
+        places.push(room.slots_for(policy).1);
+        usual.push(usual_count(room.topology, policy, &[]));
+        mapped += mapped_count(room.topology, policy, &[]);
     }
-    let all: usize = usual.iter().sum();
+    let mut all: usize = usual.iter().sum();
+    if dealing != Dealing::Each && rooms.iter().any(|room| room.slots.is_some()) {
+        all = places.iter().sum();
+        mapped = all;
+    }
     let wanted = count.unwrap_or(all);
     if wanted == 0 || (all == 0 && dealing != Dealing::Fill) {
         return Err(PlaceError::Nothing { policy: policy.to_string(), nodes: hosts.len() });
@@ -210,7 +204,7 @@ fn as_mpirun4<'a>(
     let most: usize = match dealing {
         Dealing::Each => all,
         _ if policy.oversubscribe || policy.overload => hosts.len().saturating_mul(MAX_RANKS),
-        _ => places.iter().sum(),
+        _ => places.iter().sum::<usize>() / policy.cpus.max(1),
     };
     if wanted > most {
         return Err(PlaceError::TooMany {
@@ -221,13 +215,20 @@ fn as_mpirun4<'a>(
         });
     }
     let dealt = deal(dealing, wanted, &places, &usual);
-    let bound = policy.with_usual_binding(count, mapped);
+    // Slots were counted, over all nodes together.
+    let bound = Policy { oversubscribe: true, ..policy.with_usual_binding(count, mapped) };
     let mut ranks: Vec<PlacedRank<'a>> = Vec::new();
     let on_rooms = hosts.iter().zip(rooms.iter().copied()).zip(&dealt);
-    for ((Host { node, .. }, Room { topology, .. }), own) in on_rooms {
-        let placed = place_part(topology, policy, &bound, own.len(), &[]);
-        let mut sets =
-            placed.map_err(|source| PlaceError::Node { node: node.name().to_owned(), source })?;
+    for ((Host { node, .. }, Room { topology, slots }), own) in on_rooms {
+        let wrong = |source| PlaceError::Node { node: node.name().to_owned(), source };
+        if let Some(expected) = slots.filter(|slots| own.len() > *slots)
+            && dealing == Dealing::Each
+            && !policy.oversubscribe
+        {
+            let (ranks, name) = (own.len(), "slots");
+            return Err(wrong(PlacementError::Oversubscribed { ranks, name, expected }));
+        }
+        let mut sets = place_part(topology, policy, &bound, own.len(), &[]).map_err(wrong)?;
         if dealing == Dealing::ByObjects {
             // Ranks of one object follow each other.
             let first = |set: &Set| {
@@ -248,31 +249,30 @@ fn as_mpirun4<'a>(
 /// The ranks of each node.
 fn deal(dealing: Dealing, count: usize, slots: &[usize], usual: &[usize]) -> Vec<Vec<u32>> {
     let mut ranks = 0..u32::try_from(count).unwrap_or(u32::MAX);
+    // Ranks for which there is no slot: as many on each node.
+    let more = count.saturating_sub(slots.iter().sum());
     let counts = match dealing {
-        Dealing::InTurn => return deal_in_turn(ranks, slots),
+        Dealing::InTurn => return deal_in_turn(ranks, slots, more > 0),
         Dealing::ByObjects => by_objects(count, usual),
         Dealing::Each => usual.to_vec(),
-        Dealing::Fill => slots.to_vec(),
+        Dealing::Fill => {
+            let more = by_objects(more, &vec![1; slots.len()]);
+            slots.iter().zip(more).map(|(slots, more)| slots + more).collect()
+        }
     };
-    let last = counts.len().saturating_sub(1);
-    let own = |(node, own): (usize, usize)| {
-        // The last node has those for which there is no slot.
-        ranks.by_ref().take(if node == last { usize::MAX } else { own }).collect()
-    };
-    counts.into_iter().enumerate().map(own).collect()
+    counts.into_iter().map(|own| ranks.by_ref().take(own).collect()).collect()
 }
 
-/// A rank to each node in turn. Full nodes are left out, until all are full.
-fn deal_in_turn(ranks: Range<u32>, slots: &[usize]) -> Vec<Vec<u32>> {
+/// A rank to each node in turn. Full nodes are left out, if not all are too small together.
+fn deal_in_turn(ranks: Range<u32>, slots: &[usize], is_too_small: bool) -> Vec<Vec<u32>> {
     let mut dealt: Vec<Vec<u32>> = vec![Vec::new(); slots.len()];
     let mut places = (0..slots.len()).cycle();
-    let room: usize = slots.iter().sum();
     for rank in ranks {
-        let looks = if (rank as usize) < room { slots.len() } else { 0 };
         let has_room = |at: &usize| {
-            dealt.get(*at).zip(slots.get(*at)).is_some_and(|(own, most)| own.len() < *most)
+            let own = dealt.get(*at).zip(slots.get(*at));
+            is_too_small || own.is_some_and(|(own, most)| own.len() < *most)
         };
-        let next = places.by_ref().take(looks).find(has_room).or_else(|| places.next());
+        let next = places.by_ref().take(slots.len()).find(has_room);
         if let Some(own) = next.and_then(|at| dealt.get_mut(at)) {
             own.push(rank);
         }

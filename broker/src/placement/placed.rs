@@ -16,7 +16,8 @@ pub struct Room<'a> {
 
 impl Room<'_> {
     /// What its slots are called, and how many it has.
-    pub(super) fn slots_for(&self, policy: &Policy) -> (&'static str, usize) {
+    #[must_use]
+    pub fn slots_for(&self, policy: &Policy) -> (&'static str, usize) {
         self.slots.map_or_else(|| slots(self.topology, policy), |given| ("slots", given))
     }
 }

@@ -89,6 +89,13 @@ const KNOWN: &[Known] = &[
         None,
         Some(&["0 18"]),
     ),
+    (
+        "/* two\nlines */\nrank 0=+n0 /* inside */ slots=36/* # */\nrank 1=+n0 slot=38 // y /* z\n/*/ rank 2=+n0 slot=39",
+        "slot",
+        None,
+        None,
+        Some(&["0 36,148", "1 38,150"]),
+    ),
 ];
 
 #[test]
@@ -133,8 +140,8 @@ fn ranks_of_sequences_lsf_and_hydra_have_their_hosts_and_pus() {
 fn wrong_lists_of_ranks_are_refused_with_the_line() {
     for (list, expected) in [
         (
-            RankList::rankfile("rank 0=n1 slot=0\nrank 0=n2 slot=1\n"),
-            "line 2: rank 0 has a line before it",
+            RankList::rankfile("rank 0=n1 slot=0 /* a\nb */\nrank 0=n2 slot=1\n"),
+            "line 3: rank 0 has a line before it",
         ),
         (RankList::rankfile("rank 0=n1\n"), "line 1: \"rank 0=n1\" is without slots"),
         (RankList::rankfile("rank x=n1 slot=0\n"), "without a number of the rank"),
