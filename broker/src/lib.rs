@@ -10,7 +10,7 @@
 //! | [`description`] | filters by type, and descriptions of adopted topologies |
 //! | [`publish`] | segments, jobs over them, and files for programs that know only hwloc |
 //! | [`node`] | publishing on a node: by a daemon, a launcher, or the first of many processes |
-//! | [`links`] | the links of a node in the formats of other programs, and telling them |
+//! | [`links`] | the links of a node in the formats of other programs, and declaring links |
 //! | [`findings`] | what is wrong with a node or with the binding of a job |
 //! | [`nics`] | which NICs a site and a user allow, and how other libraries choose them |
 //! | [`binding`] | binding processes to PUs, and their memory to NUMA nodes |

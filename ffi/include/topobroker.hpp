@@ -7,7 +7,7 @@
  *     for (std::uint32_t pu : cpus)
  *         std::cout << pu << '\n';
  *
- * Functions keep their names of C. What calls them depends on what they store:
+ * Functions keep their names of C. How to call them depends on what they store:
  *
  * - topobroker::get: one value as the last argument; a handle if the caller must free it;
  * - topobroker::fill: a struct that is followed by its size;

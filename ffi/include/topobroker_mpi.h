@@ -1,14 +1,14 @@
 /* topobroker_mpi: real communicators from the hardware groups of a job.
  *
- * This header is all there is. Include it after the mpi.h of any MPI from 3.0 on, and link
- * libtopobroker-reader and that MPI. All functions return MPI_SUCCESS or an error class of MPI:
- * MPI_ERR_ARG if an argument is wrong, such as a URI, MPI_ERR_NO_MEM, or MPI_ERR_OTHER if the job
- * does not fit the processes; tb_error_detail() says more. Processes of a communicator must all be
- * of the job, whose ranks are those of MPI_COMM_WORLD. A process that is not bound is on the
- * machine alone (but on the GPUs and NICs that it was given), and one that is bound to PUs of
- * several instances is on no instance: it gets MPI_COMM_NULL.
+ * There is no library: all code is in this header. Include it after the mpi.h of any MPI from 3.0
+ * on, and link libtopobroker-reader and that MPI. All functions return MPI_SUCCESS or an error
+ * class of MPI: MPI_ERR_ARG if an argument is wrong, such as a URI, MPI_ERR_NO_MEM, or
+ * MPI_ERR_OTHER if the job does not fit the processes; tb_error_detail() says more. Processes of a
+ * communicator must all be of the job, whose ranks are those of MPI_COMM_WORLD. A process that is
+ * not bound is only on the machine, and on the GPUs and NICs that it was given; and one that is
+ * bound to PUs of several instances is on no instance: it gets MPI_COMM_NULL.
  *
- * Who speaks with whom: tb_mpi_groups, tb_mpi_hw_resource_info, tb_mpi_hw_dist_graph and
+ * What communicates: tb_mpi_groups, tb_mpi_hw_resource_info, tb_mpi_hw_dist_graph and
  * tb_mpi_uri_matches are local. tb_mpi_comm_guided, tb_mpi_comm_resource_guided,
  * tb_mpi_comm_nvlink, tb_mpi_comm_unguided, tb_mpi_comm_node and tb_mpi_dist_graph_comm are
  * collective over the communicator, tb_mpi_nodes over MPI_COMM_WORLD, tb_mpi_comm_from_group over

@@ -1,7 +1,7 @@
 /* topobroker_sched: sets of PUs as the cpu_set_t of glibc, and binding with it.
  *
- * This header is all there is. It works with both libraries: the thin one binds nothing itself.
- * Counterpart: hwloc/glibc-sched.h. */
+ * There is no library: all code is in this header. It works with both libraries: the thin one binds
+ * nothing itself. Counterpart: hwloc/glibc-sched.h. */
 
 #ifndef TOPOBROKER_SCHED_H
 #define TOPOBROKER_SCHED_H

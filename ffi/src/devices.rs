@@ -12,7 +12,7 @@ use crate::topology::tb_topology;
 use alloc::format;
 use topobroker_reader::devices::{DeviceDistance, DeviceKinds, Nearness};
 
-/// Kinds of devices to which PMIx gives a distance, which may be added. Counterpart:
+/// Kinds of devices to which PMIx gives a distance. They may be combined by `|`. Counterpart:
 /// pmix_device_type_t.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
@@ -51,9 +51,9 @@ pub enum tb_nearness {
     TB_NEAR = 0,
     /// Some are local to it.
     TB_SPLIT = 1,
-    /// None is local to it, but it is on a package of theirs.
+    /// No PU is local to it, but it is on the package of one.
     TB_SAME_PACKAGE = 2,
-    /// None is local to it, and it is on no package of theirs.
+    /// No PU is local to it, and it is on the package of none.
     TB_FAR = 3,
     /// It is unknown to which PUs the device is local.
     TB_NEARNESS_UNKNOWN = 4,

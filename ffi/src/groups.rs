@@ -42,8 +42,9 @@ pub struct tb_hw_resource {
 
 /// Stores up to `capacity` instances of hardware resources that a rank is on with `least` ranks or
 /// more, itself among them, those with the most ranks first; and the number of all of them in
-/// `count` (may be NULL). With `least` 2, those that it shares with others. TB_ERR_NOT_FOUND if the
-/// rank is not on this node. Counterpart: MPI_Hw_groups_get of the proposal to the MPI Forum.
+/// `count` (may be NULL). With `least` 2, only those that it shares with others. TB_ERR_NOT_FOUND
+/// if the rank is not on this node. Counterpart: MPI_Hw_groups_get of the proposal to the MPI
+/// Forum.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_hw_groups(
     job: Option<&tb_job>,
@@ -180,8 +181,8 @@ pub extern "C" fn tb_hw_resource_info(
 /// Stores up to `capacity` objects of an instance of a hardware resource, or of a type, and the
 /// number of all of them in `count` (may be NULL). Those of an NVLink domain or XGMI hive are its
 /// GPUs; a binding and a job have none. Instances of types of hwloc are numbered as in a job's view
-/// (tb_job_view), devices as in the adopted topology: pass the one or the other. TB_ERR_TEXT if
-/// `uri` is no URI.
+/// (tb_job_view), devices as in the adopted topology: pass the view for the former, the adopted
+/// topology for the latter. TB_ERR_TEXT if `uri` is no URI.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_hw_objects(
     topology: Option<&tb_topology>,

@@ -18,7 +18,8 @@ use topobroker_reader::{
     devices::{NearTo, NetworkId, NicChoice, PathClass, RankDevice},
 };
 
-/// What is between two devices, the least first. Counterpart: the words of nvidia-smi topo -m.
+/// What is between two devices, from the nearest to the farthest. Counterpart: the words of
+/// nvidia-smi topo -m.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum tb_path_class {
@@ -54,7 +55,8 @@ pub extern "C" fn tb_nics(
     })
 }
 
-/// Kinds of networks. Of two with the same bandwidth, ranks use the first one.
+/// Kinds of networks. Of two networks with the same bandwidth, ranks use the one whose kind is
+/// listed first.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum tb_network_kind {

@@ -19,7 +19,7 @@ use topobroker_reader::{
     },
 };
 
-/// Flags of a restriction, which may be added. Counterpart: hwloc_restrict_flags_e.
+/// Flags of a restriction. They may be combined by `|`. Counterpart: hwloc_restrict_flags_e.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 pub enum tb_restrict_flags {

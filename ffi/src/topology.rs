@@ -186,9 +186,9 @@ pub struct tb_segment {
     pub hwloc_version: u32,
     /// Pid of the publisher; 0 if the segment stays until it is unpublished.
     pub publisher_pid: u32,
-    /// Why the kernel did not map the segment at its preferred address, an errno: EEXIST if
-    /// something otherwise is there, ENOMEM, EPERM or EINVAL if it is no address for this process.
-    /// 0 if it was not asked to, or did not refuse.
+    /// Why the kernel did not map the segment at its preferred address, an errno: EEXIST if another
+    /// mapping is there; ENOMEM, EPERM or EINVAL if this process cannot map that address. 0 if it
+    /// was not asked to, or did not refuse.
     pub address_errno: i32,
 }
 

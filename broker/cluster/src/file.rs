@@ -42,7 +42,7 @@ pub(super) struct Group {
     pub(super) sizes: String,
 }
 
-/// What classes start at a multiple of, because they are mapped alone.
+/// Classes start at a multiple of this, because each is mapped by itself.
 const PAGE: usize = 4096;
 
 /// The bytes of a cluster. `order` has the numbers of the nodes as they are numbered in the file.

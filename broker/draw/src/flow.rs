@@ -1,5 +1,5 @@
-//! Boxes in rows, as words of a text: the rows are as wide as makes about the form of a page of
-//! them.
+//! Arranges boxes in rows, like words in a paragraph. The rows are so wide that the result has
+//! about the form of a page.
 
 use crate::picture::Units;
 

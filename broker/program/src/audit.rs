@@ -22,7 +22,7 @@ pub(super) struct Audit {
     /// Report as JSON
     #[arg(long)]
     json: bool,
-    /// Let the hwloc guard work meanwhile; it serves loads if there are slots, as below
+    /// Preload the hwloc guard too. It serves loads if there are slots, for example under
     /// `topobroker run --guard`
     #[arg(long)]
     guard: bool,

@@ -14,9 +14,9 @@ use topobroker_reader::{ObjectType, OsDeviceKind, Topology};
 
 /// Look for what is wrong with ports, limits and the binding of a job, for prologs
 ///
-/// Exits with 1 if something is. The limits are those of this process, and of the publisher of
-/// the adopted topology; they are only looked at where there are OpenFabrics devices. A saved file
-/// system is taken to have pages of 4 kB
+/// Exits with 1 if something is wrong. The limits are those of this process, and of the publisher
+/// of the adopted topology; they are only looked at where there are OpenFabrics devices. For a
+/// saved file system, pages of 4 kB are assumed
 #[derive(Debug, Args)]
 pub(super) struct Check {
     #[command(flatten)]

@@ -22,13 +22,14 @@ pub(super) struct Devices {
     subject: Subject,
     #[command(flatten)]
     which: Which,
-    /// How far the devices are from a process on these PUs, the nearest first: what --view takes
+    /// Print how far the devices are from a process on these PUs (as --view takes them), the
+    /// nearest first
     #[arg(long, value_name = "PART")]
     near: Option<String>,
-    /// How far the devices are from this rank of --job, the nearest first
+    /// Print how far the devices are from this rank of --job, the nearest first
     #[arg(long, value_name = "RANK", requires = "job", conflicts_with = "near")]
     rank: Option<u32>,
-    /// PMIx's distances by the rule of PMIx 7, which measures each PU and names a PCI device once
+    /// Print PMIx's distances by the rule of PMIx 7: from each PU, and each PCI device once
     #[arg(long)]
     pmix7: bool,
     /// Print JSON

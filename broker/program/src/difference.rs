@@ -22,7 +22,7 @@ pub(super) struct Diff {
     one: PathBuf,
     /// File of another one
     other: PathBuf,
-    /// Write to this file instead of standard output, which `-` is
+    /// Write to this file; by default, and with `-`, to standard output
     output: Option<PathBuf>,
     /// Name that the differences have for ONE; by default that of its file
     #[arg(long, value_name = "NAME")]

@@ -39,7 +39,7 @@ const ALL: &[(&str, Examples)] = &[
     ),
     (
         "topobroker load",
-        &[("topobroker load", "the keys, of what stays as long as this shell runs")],
+        &[("topobroker load", "print the keys; the segment stays as long as this shell runs")],
     ),
     (
         "topobroker serve",

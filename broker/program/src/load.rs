@@ -8,7 +8,7 @@ use topobroker::node::{keys_for, release};
 
 /// Print the keys of this node's topology, and discover it first if it is not published
 ///
-/// Many processes that ask at once discover it once, and later ones use it for ten seconds, or as
+/// Many processes that ask at once discover it once, and later ones use it for ten seconds, and as
 /// long as the process that it was discovered for runs. Then the next publication of this user, or
 /// `unpublish --stale`, removes it
 #[derive(Debug, Args)]

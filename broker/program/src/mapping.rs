@@ -10,7 +10,8 @@ use topobroker::placement::{ListError, MapBy, Policy, RankList, Rules};
 pub(crate) struct Mapping {
     /// Bind ranks to: none, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu (the PUs
     /// near the rank's GPU), user:0,2+3 (OS indexes for each rank, as hydra's); by default to the
-    /// objects that they are mapped by, one or two others to cores, and more ranks to NUMA nodes
+    /// objects that they are mapped by; if they are mapped by none, one or two ranks to cores, more
+    /// to NUMA nodes
     #[arg(long, value_name = "OBJECT")]
     bind_to: Option<String>,
     /// Number ranks by: slot, node, fill (one object after the other), span (objects in turn)

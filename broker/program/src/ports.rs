@@ -13,7 +13,7 @@ use topobroker_reader::{
 
 /// List the ports of OpenFabrics devices, and network interfaces: state, rate, subnet
 ///
-/// The adopted topology of this node has the states of now
+/// States of the topology of this node are read now
 #[derive(Debug, Args)]
 pub(super) struct Ports {
     #[command(flatten)]

@@ -24,7 +24,7 @@ struct Program {
     /// Print no notes on standard error, only errors
     #[arg(short, long, global = true, display_order = 900)]
     quiet: bool,
-    /// When there are colours
+    /// When to print in colours
     #[arg(
         long,
         global = true,

@@ -58,7 +58,8 @@ pub(super) struct What {
     /// Also publish what unmodified programs that use hwloc or PMIx read: an hwloc segment and XML
     #[arg(long)]
     legacy: bool,
-    /// Also publish what the hwloc guard serves to unmodified programs: see `run --guard`
+    /// Also publish slots for the hwloc guard, from which it serves unmodified programs; `run`
+    /// preloads the guard too
     #[arg(long)]
     pub(super) guard: bool,
     /// Also serve such loads, as `topobroker audit` prints them; may be given several times

@@ -14,7 +14,7 @@ use topobroker_reader::jobs::{Cgroup, CpuQuota, Job, Situation};
 pub(super) struct Scope {
     #[command(flatten)]
     input: Input,
-    /// Insist on what is published to this process
+    /// Use what is published to this process, or fail
     #[arg(long, conflicts_with = "input")]
     adopted: bool,
     /// Print JSON

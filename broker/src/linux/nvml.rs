@@ -34,7 +34,7 @@ pub(super) fn gpus() -> Vec<Gpu> {
     Driver::start().map(|driver| driver.gpus()).unwrap_or_default()
 }
 
-/// NVML, started. It counts how often it was started in a process, and is ended as often.
+/// NVML, initialised. It counts its users in a process: each start needs one shutdown.
 struct Driver(NvmlLib);
 
 /// The function of a library, called. `None` if a driver does not have it, or if it fails.

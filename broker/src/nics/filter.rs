@@ -20,11 +20,11 @@ pub struct NicFilter {
     without: Option<NicList>,
     /// Networks that come before all others.
     first: Vec<NetworkId>,
-    /// NICs with the NICs that ranks have in their place.
+    /// Names of NICs, each with that of the NIC that replaces it.
     instead: BTreeMap<String, String>,
 }
 
-/// A list of NICs is no list.
+/// A text is not a list of NICs.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[error("{text:?}: {reason}; expected names such as mlx5_0:1,mlx5_1, =mlx5_1, ^mlx5_2 or mlx5_an*")]
 pub struct NicListError {

@@ -12,13 +12,13 @@ pub enum PlacementError {
     NoObjects { option: &'static str, name: &'static str, object: String },
     /// More ranks than the policy has place for.
     #[error(
-        "{ranks} ranks: {policy} has place for {expected}; ask for fewer, or for more an object"
+        "{ranks} ranks: {policy} has place for {expected}; ask for fewer ranks, or for more on each object"
     )]
     TooMany { ranks: usize, policy: String, expected: usize },
     /// More ranks bound to an object than it has cores; or than it has PUs, if ranks are mapped by
     /// or bound to PUs or if it has no cores.
     #[error(
-        "rank {rank}: {object} is full: as many ranks are bound to it as it has {name}, {expected}; ask for fewer ranks, or add overload-allowed to --bind-to"
+        "rank {rank}: {object} is full: as many ranks are bound to it as it has {name}, {expected}; ask for fewer ranks, or add :overload-allowed to --bind-to"
     )]
     Overload { rank: usize, object: String, name: &'static str, expected: usize },
     /// More ranks than cores, or than PUs if ranks are mapped by or bound to PUs.

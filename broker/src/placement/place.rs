@@ -53,8 +53,8 @@ pub fn place<'a>(
     on_one(topology, policy, ranks)
 }
 
-/// Ranks that are bound to the PUs near the GPU that they are mapped to, or otherwise to those near
-/// the GPU that is dealt to them for what they are mapped to.
+/// Binds each rank to the PUs near its GPU: the GPU that it is mapped to or, if it is not mapped by
+/// GPU, the one that it is dealt.
 fn at_gpus<'a>(
     topology: Topology<'a>,
     policy: &Policy,

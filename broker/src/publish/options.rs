@@ -32,8 +32,8 @@ pub struct PublishOptions {
     pub private: bool,
     /// Keep the segment until it is unpublished, and not only as long as this process lives.
     pub keep: bool,
-    /// The process that the header names as the publisher, with which the segment becomes stale;
-    /// `None` for this one. Whoever publishes removes it all the same when it is dropped.
+    /// The process that the header names as the publisher; `None` for this one. The segment becomes
+    /// stale when it ends. Whoever publishes removes it all the same when it is dropped.
     pub publisher: Option<u32>,
     /// Whose resources the topology describes.
     pub scope: Scope,

@@ -122,9 +122,9 @@ typedef struct tb_segment {
   uint32_t hwloc_version;
   /// Pid of the publisher; 0 if the segment stays until it is unpublished.
   uint32_t publisher_pid;
-  /// Why the kernel did not map the segment at its preferred address, an errno: EEXIST if
-  /// something otherwise is there, ENOMEM, EPERM or EINVAL if it is no address for this process.
-  /// 0 if it was not asked to, or did not refuse.
+  /// Why the kernel did not map the segment at its preferred address, an errno: EEXIST if another
+  /// mapping is there; ENOMEM, EPERM or EINVAL if this process cannot map that address. 0 if it
+  /// was not asked to, or did not refuse.
   int32_t address_errno;
 } tb_segment;
 

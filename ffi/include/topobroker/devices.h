@@ -12,7 +12,7 @@ extern "C" {
 
 /* ---- Distances of devices from processes. ---- */
 
-/// Kinds of devices to which PMIx gives a distance, which may be added. Counterpart:
+/// Kinds of devices to which PMIx gives a distance. They may be combined by `|`. Counterpart:
 /// pmix_device_type_t.
 typedef enum tb_device_kinds {
   /// GPUs.
@@ -33,9 +33,9 @@ typedef enum tb_nearness {
   TB_NEAR = 0,
   /// Some are local to it.
   TB_SPLIT = 1,
-  /// None is local to it, but it is on a package of theirs.
+  /// No PU is local to it, but it is on the package of one.
   TB_SAME_PACKAGE = 2,
-  /// None is local to it, and it is on no package of theirs.
+  /// No PU is local to it, and it is on the package of none.
   TB_FAR = 3,
   /// It is unknown to which PUs the device is local.
   TB_NEARNESS_UNKNOWN = 4,
@@ -173,7 +173,8 @@ tb_status tb_obj_fact(const tb_topology *topology, tb_obj obj, const char *name,
 
 /* ---- NICs and GPUs that ranks may be given, and those that they were given. ---- */
 
-/// What is between two devices, the least first. Counterpart: the words of nvidia-smi topo -m.
+/// What is between two devices, from the nearest to the farthest. Counterpart: the words of
+/// nvidia-smi topo -m.
 typedef enum tb_path_class {
   /// Nothing: they are one PCI device.
   TB_PATH_SAME = 0,
@@ -189,7 +190,8 @@ typedef enum tb_path_class {
   TB_PATH_SYS = 5,
 } tb_path_class;
 
-/// Kinds of networks. Of two with the same bandwidth, ranks use the first one.
+/// Kinds of networks. Of two networks with the same bandwidth, ranks use the one whose kind is
+/// listed first.
 typedef enum tb_network_kind {
   /// InfiniBand.
   TB_NETWORK_INFINIBAND = 0,
@@ -341,8 +343,9 @@ typedef struct tb_hw_resource {
 
 /// Stores up to `capacity` instances of hardware resources that a rank is on with `least` ranks or
 /// more, itself among them, those with the most ranks first; and the number of all of them in
-/// `count` (may be NULL). With `least` 2, those that it shares with others. TB_ERR_NOT_FOUND if the
-/// rank is not on this node. Counterpart: MPI_Hw_groups_get of the proposal to the MPI Forum.
+/// `count` (may be NULL). With `least` 2, only those that it shares with others. TB_ERR_NOT_FOUND
+/// if the rank is not on this node. Counterpart: MPI_Hw_groups_get of the proposal to the MPI
+/// Forum.
 tb_status tb_hw_groups(const tb_job *job,
                        uint32_t rank,
                        size_t least,
@@ -411,8 +414,8 @@ tb_status tb_hw_resource_info(const tb_job *job,
 /// Stores up to `capacity` objects of an instance of a hardware resource, or of a type, and the
 /// number of all of them in `count` (may be NULL). Those of an NVLink domain or XGMI hive are its
 /// GPUs; a binding and a job have none. Instances of types of hwloc are numbered as in a job's view
-/// (tb_job_view), devices as in the adopted topology: pass the one or the other. TB_ERR_TEXT if
-/// `uri` is no URI.
+/// (tb_job_view), devices as in the adopted topology: pass the view for the former, the adopted
+/// topology for the latter. TB_ERR_TEXT if `uri` is no URI.
 tb_status tb_hw_objects(const tb_topology *topology,
                         const char *uri,
                         tb_obj *objects,

@@ -12,7 +12,7 @@ extern "C" {
 
 /* ---- Views of a part of the topology, and the sources from which a process knows its part. ---- */
 
-/// Flags of a restriction, which may be added. Counterpart: hwloc_restrict_flags_e.
+/// Flags of a restriction. They may be combined by `|`. Counterpart: hwloc_restrict_flags_e.
 typedef enum tb_restrict_flags {
   /// Remove NUMA nodes that have no PUs left.
   TB_RESTRICT_REMOVE_CPULESS = 1,

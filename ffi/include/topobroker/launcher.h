@@ -47,7 +47,7 @@ tb_status tb_load(const tb_topology **topology);
 /// An address that is free nearly everywhere.
 #define TB_ADDRESS_USUAL 0
 
-/// Any address that the kernel of each process chooses. This takes the least memory, but pointers
+/// The kernel chooses the address in each process. This takes the least memory, but pointers
 /// differ between processes.
 #define TB_ADDRESS_ANYWHERE 1
 
@@ -415,7 +415,8 @@ tb_status tb_topology_export_xml(const tb_topology *topology, const char *file);
 /// What all processes handed over in an exchange.
 typedef struct tb_exchange_answers tb_exchange_answers;
 
-/// A gathering of which this process does each exchange itself, such as a fence that calls back.
+/// A gathering whose exchanges the caller does itself, for example with a fence that does not
+/// block.
 typedef struct tb_gathering tb_gathering;
 
 /// An exchange among all processes, such as MPI_Allgatherv, or PMIx_Put, PMIx_Fence and PMIx_Get.
@@ -440,10 +441,10 @@ tb_status tb_exchange_answer(tb_exchange_answers *answers, const uint8_t *bytes,
 /// hundred bytes are sent. A node that cannot be reported does not keep others waiting: it is
 /// missing in the cluster.
 ///
-/// Rank 0 writes `file` with `mode`, such as 0400; if it exists it is replaced if `replace`,
-/// otherwise it is TB_ERR_PUBLISH. `hosts` are the nodes that should be there, a hostlist such as
-/// n[001-276]; it may be NULL. Rank 0 gets the number of nodes that are missing in `missing`,
-/// others 0; it may be NULL.
+/// Rank 0 writes `file` with `mode`, such as 0400; a file that exists is replaced if `replace`,
+/// otherwise the call returns TB_ERR_PUBLISH. `hosts` are the nodes that should be there, a
+/// hostlist such as n[001-276]; it may be NULL. Rank 0 gets the number of nodes that are missing in
+/// `missing`, others 0; it may be NULL.
 tb_status tb_cluster_gather(tb_exchange exchange,
                             void *context,
                             size_t rank,

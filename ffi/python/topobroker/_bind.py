@@ -38,24 +38,24 @@ def bind_this_rank(
     `rank` and `size` are numbers on this node; by default those that torchrun (also of Ray Train), Slurm,
     Open MPI, MPICH, PALS or `topobroker job exec` set. Dask sets no such variables: give them.
 
-    A rank without `gpu` has the GPU that it uses by convention: cuda:LOCAL_RANK of those that it sees, in
-    turn if ranks are more. `gpus` is the GPU of each rank, if it is otherwise; then all ranks know what the
-    others have, and have no core in common that they need not share. `gpu` is the GPU of this rank alone:
-    of the others it is assumed that they divide the GPUs evenly. Both take a UUID, the name of a MIG
-    instance, or a number among the GPUs that this process sees, in the order of their bus ids
-    (CUDA_DEVICE_ORDER=PCI_BUS_ID); -1 is none.
+    A rank without `gpu` has the GPU that it uses by convention: cuda:LOCAL_RANK of those that it sees, in turn
+    if there are more ranks than GPUs. If a program uses other GPUs, `gpus` gives the GPU of each rank; then all
+    ranks know what the others have, and have no core in common that they need not share. `gpu` is the GPU of
+    this rank alone: it is assumed that the others have theirs in turn or in blocks, whichever fits, or
+    otherwise divide them evenly. Both take a UUID, the name of a MIG instance, or a number among the GPUs that
+    this process sees, in the order of their bus ids (CUDA_DEVICE_ORDER=PCI_BUS_ID); -1 is none.
 
     A rank has cores near its GPU. With fewer ranks than GPUs, a rank may use several, and is bound to the cores
-    near one only if `gpu` or `gpus` says so. Without GPUs the cores that the ranks may use are divided among them.
-    Ranks that a launcher has bound already keep their PUs. `memory` is the policy for NUMA nodes of
+    near one GPU only if `gpu` or `gpus` is given. Without GPUs the cores that the ranks may use are divided
+    among them. Ranks that a launcher has bound already keep their PUs. `memory` is the policy for NUMA nodes of
     ordinary memory near these cores: "bind" (others only if they are full), "auto" (the same, if the kernel
-    lets this process), "interleave", "firsttouch", or None. With `hyperthreads=False` a rank has one PU of
-    each core. Variables make UCX, NCCL and MPICH use the NIC near the GPU (not if they are set); with
+    lets this process), "interleave", "firsttouch", or None. With `hyperthreads=False` a rank has one PU of each
+    core. Variables make UCX, NCCL and MPICH use the NIC near the GPU (not if they are set); with
     `gpu_variables` also CUDA, ROCm and Level Zero the GPU, which then is number 0.
 
-    One line on standard error says what was done, unless `quiet`. With `dry_run` nothing is done, and the
-    line says why too. A second call of the same rank has the same result. `topology` is another one than
-    `load()`, such as of a node for which it is only planned; `environ` other variables than `os.environ`.
+    One line on standard error says what was done, unless `quiet`. With `dry_run` nothing is done, and the line
+    says why too. A second call of the same rank has the same result. `topology` is used instead of `load()`,
+    for example to plan for another node; `environ` instead of `os.environ`.
 
     Raises ValueError if the rank is unknown, and TopobrokerError if the kernel refuses.
     """

@@ -1,4 +1,4 @@
-"""Loading: what is published, else what the first of many processes discovers."""
+"""Loading: what is published or, if nothing is, what the first of many processes discovers."""
 
 from __future__ import annotations
 
@@ -28,14 +28,13 @@ os.register_at_fork(after_in_child=_unlock_in_child)
 
 
 def load() -> Topology:
-    """The topology of this node: what is published to this process, else what one process of this
-    user has discovered, else it is discovered now. In a cgroup it is the part that the cgroup leaves, as
-    hwloc would find it there; `adopt()` is all of it.
+    """The topology of this node: what is published to this process. If nothing is, what one process of
+    this user has discovered. If there is none, it is discovered now. In a cgroup it is the part that the
+    cgroup leaves, as hwloc would find it there; `adopt()` is all of it.
 
-    The program `topobroker` discovers, if it is installed, else a helper in this package, which needs
-    hwloc's library. Of many processes that come at once, one discovers, and all share its segment. The
-    segment is removed when that process ends; others keep what they have adopted, and a later process
-    discovers again.
+    The program `topobroker` discovers, if it is installed, otherwise a helper in this package, which needs
+    hwloc's library. Of many processes that come at once, one discovers, and all share its segment. The segment
+    is removed when that process ends; others keep what they have adopted, and a later process discovers again.
 
     Raises AdoptError if there is neither, and says what to install.
 

@@ -53,10 +53,10 @@ pub extern "C" fn tb_exchange_answer(
 /// hundred bytes are sent. A node that cannot be reported does not keep others waiting: it is
 /// missing in the cluster.
 ///
-/// Rank 0 writes `file` with `mode`, such as 0400; if it exists it is replaced if `replace`,
-/// otherwise it is TB_ERR_PUBLISH. `hosts` are the nodes that should be there, a hostlist such as
-/// n[001-276]; it may be NULL. Rank 0 gets the number of nodes that are missing in `missing`,
-/// others 0; it may be NULL.
+/// Rank 0 writes `file` with `mode`, such as 0400; a file that exists is replaced if `replace`,
+/// otherwise the call returns TB_ERR_PUBLISH. `hosts` are the nodes that should be there, a
+/// hostlist such as n[001-276]; it may be NULL. Rank 0 gets the number of nodes that are missing in
+/// `missing`, others 0; it may be NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn tb_cluster_gather(
     exchange: tb_exchange,
@@ -82,7 +82,8 @@ pub extern "C" fn tb_cluster_gather(
     })
 }
 
-/// A gathering of which this process does each exchange itself, such as a fence that calls back.
+/// A gathering whose exchanges the caller does itself, for example with a fence that does not
+/// block.
 pub struct tb_gathering {
     /// `None` after it was written.
     rounds: Option<Rounds>,

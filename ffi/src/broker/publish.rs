@@ -31,7 +31,7 @@ pub enum tb_store {
 
 /// An address that is free nearly everywhere.
 pub const TB_ADDRESS_USUAL: u64 = 0;
-/// Any address that the kernel of each process chooses. This takes the least memory, but pointers
+/// The kernel chooses the address in each process. This takes the least memory, but pointers
 /// differ between processes.
 pub const TB_ADDRESS_ANYWHERE: u64 = 1;
 

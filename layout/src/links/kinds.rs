@@ -1,5 +1,5 @@
-//! What vertices and links are, and where the values of links are from. A segment of links has the
-//! places in the lists `ALL`.
+//! What vertices and links are, and where the values of links are from. A segment of links stores
+//! each as its place in the list `ALL`.
 
 words! {
     /// What a vertex of the graph of links is.

@@ -12,8 +12,8 @@
 use topobroker_layout::header::MAX_SEGMENT_LEN;
 use topobroker_process::auxiliary;
 
-/// What is mapped. Each has addresses of its own if there is room for both, so that one does not
-/// find that of the other taken.
+/// What is mapped. Topologies and jobs use different addresses if there is room for both, so that
+/// they do not collide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Guest {
     Topology,
@@ -48,7 +48,7 @@ struct Above {
 
 impl Above {
     /// Below and above the kernel's code, if there is room before the page table ends, otherwise
-    /// behind the end. A job is mapped at the other end of each room than a topology.
+    /// behind the end. A topology is mapped at one end of each gap, and a job at the other.
     fn points(&self, guest: Guest, length: u64) -> [Option<u64>; 3] {
         let start = above(self.stack);
         let end = start.next_multiple_of(TABLE);
@@ -74,7 +74,7 @@ impl Above {
     }
 }
 
-/// The first step that is at least a whole one above an address.
+/// The first multiple of `STEP` that is at least one `STEP` above an address.
 fn above(address: u64) -> u64 {
     (address - address % STEP) + 2 * STEP
 }

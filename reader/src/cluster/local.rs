@@ -26,7 +26,7 @@ pub enum NotLocal {
     #[error("is on node {host}, and this process is not: bind to objects of the own node")]
     Remote { host: String },
     /// It is an object of another topology than that of the node.
-    #[error("is no object of node {host}: ask the node that it is of")]
+    #[error("is not an object of node {host}: use the topology of that node")]
     OtherTopology { host: String },
     /// It has no PUs.
     #[error("has no PUs on node {host}: bind to an object with PUs")]

@@ -50,8 +50,8 @@ use topobroker_layout::{OpenError, RULES, ValidationError};
 
 /// Many nodes in one segment. Nodes that are alike have one topology and a few values each.
 ///
-/// Counterpart: a topology that hwloc 1 assembled. Other than there, the objects of a node stay in
-/// the topology of that node, so that every query answers as on the node itself.
+/// Counterpart: a topology that hwloc 1 assembled. Unlike there, the objects of a node stay in the
+/// topology of that node, so every query answers as on the node itself.
 ///
 /// ```no_run
 /// use topobroker_reader::cluster::adopt_cluster;

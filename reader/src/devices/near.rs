@@ -16,9 +16,9 @@ pub enum Nearness {
     Near,
     /// Some are local to it.
     Split,
-    /// None is local to it, but it is on a package of theirs.
+    /// No PU is local to it, but it is on the package of one.
     SamePackage,
-    /// None is local to it, and it is on no package of theirs.
+    /// No PU is local to it, and it is on the package of none.
     Far,
     /// The machine does not report to which PUs the device is local.
     Unknown,

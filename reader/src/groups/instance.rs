@@ -189,7 +189,7 @@ impl InstanceLevel {
     }
 }
 
-/// The value that all are; `None` if one is `None` or they differ, and if there are none.
+/// The common value; `None` if values differ, if one is `None`, or if there are none.
 fn same(values: impl Iterator<Item = Option<u32>>) -> Option<u32> {
     let mut values = values;
     let first = values.next()??;

@@ -7,13 +7,14 @@ use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
 
 impl<'a> Topology<'a> {
-    /// The NUMA nodes that people mean by the NUMA nodes of a machine: no two of them have a PU in
-    /// common, so that high-bandwidth memory, CXL memory and GPU memory next to ordinary memory are
-    /// left out. By logical index. Counterpart: `hwloc_topology_get_default_nodeset` of hwloc 2.12.
+    /// The default NUMA nodes of a machine, which people mean by its NUMA nodes: no two of them
+    /// have a PU in common, so that high-bandwidth memory, CXL memory and GPU memory next to
+    /// ordinary memory are left out. By logical index. Counterpart:
+    /// `hwloc_topology_get_default_nodeset` of hwloc 2.12.
     ///
-    /// The node with the lowest OS index is the first. Then those of its subtype come in, by OS
-    /// index, whose PUs no node before has, then those of other subtypes. Nodes without PUs
-    /// come in as long as PUs are left.
+    /// The node with the lowest OS index is the first. Then nodes of its subtype are added, by OS
+    /// index, if none of their PUs is in a node before; then nodes of other subtypes. Nodes without
+    /// PUs are added as long as PUs are left.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));

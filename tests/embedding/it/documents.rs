@@ -119,3 +119,34 @@ fn every_page_of_docs_is_in_the_book() {
         .collect();
     assert!(not_listed.is_empty(), "{not_listed:?}");
 }
+
+/// Names of environment variables in the sources of a folder.
+fn variables(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            variables(&path, found);
+        } else if path.extension().is_some_and(|it| it == "rs" || it == "py") {
+            let text = fs::read_to_string(&path).unwrap();
+            let names = text.split('"').filter(|it| it.starts_with("TOPOBROKER_"));
+            let is_name = |it: &&str| it.bytes().all(|it| it.is_ascii_uppercase() || it == b'_');
+            found.extend(names.filter(is_name).map(str::to_owned));
+        }
+    }
+}
+
+#[test]
+fn every_environment_variable_that_is_read_is_in_the_page_about_them_and_no_other_one() {
+    let root = checkout();
+    let mut read = BTreeSet::new();
+    let programs = ["broker/src", "broker/cluster/src", "broker/program/src"];
+    let libraries = ["reader/src", "reader/process/src", "ffi/src", "ffi/guard/src"];
+    for folder in programs.iter().chain(&libraries).chain(&["ffi/python/topobroker"]) {
+        variables(&root.join(folder), &mut read);
+    }
+    // Those of builds and tests.
+    read.retain(|it| !["TOPOBROKER_HWLOC", "TOPOBROKER_UPDATE_SCHEMA"].contains(&it.as_str()));
+    let page = fs::read_to_string(root.join("docs/ENVIRONMENT.md")).unwrap();
+    let named = page.split('`').filter(|it| it.starts_with("TOPOBROKER_"));
+    assert_eq!(named.map(str::to_owned).collect::<BTreeSet<_>>(), read);
+}

@@ -1,4 +1,4 @@
-//! The tree that a fabric is for a batch system: nodes that share leaf switches, and the switches
+//! The fabric as a tree, for batch systems: nodes that share leaf switches, and the switches
 //! that join them.
 
 use super::graph::FabricGraph;

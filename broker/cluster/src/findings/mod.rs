@@ -1,4 +1,4 @@
-//! What is wrong with a cluster as a whole: with nodes that are right each for itself.
+//! What is wrong with a cluster as a whole: it is seen only when nodes are compared.
 
 mod nics;
 mod slurm;

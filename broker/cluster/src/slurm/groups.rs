@@ -185,8 +185,8 @@ pub(super) fn checked_sizes(words: &[&str]) -> Option<Vec<u32>> {
     Some(sizes)
 }
 
-/// Leaves each switch and node below the first group that names it. Slurm takes files with several:
-/// spines over the same leaves without a word, nodes on several leaves with a warning.
+/// Leaves each switch and node below the first group that names it. Slurm accepts files with
+/// several: silently for spines over the same leaves, with a warning for nodes at several leaves.
 fn keep_first(groups: &mut [SlurmGroup]) -> Vec<String> {
     let mut first: HashMap<(bool, String), String> = HashMap::new();
     let mut again: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();

@@ -223,7 +223,7 @@ pub fn fold_in_order(names: &[&str]) -> String {
     runs.collect::<Vec<_>>().join(",")
 }
 
-/// A name that ends in a number, or has it last.
+/// A name split at its last number: the text before it, its digits, the text after it.
 struct Parts<'n> {
     before: &'n str,
     digits: &'n str,

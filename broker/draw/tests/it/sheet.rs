@@ -25,7 +25,7 @@ const ON_THE_SHEET: [&str; 12] = [
     "synth__superdome-32s28c2t-1792pu.xml",
 ];
 
-/// Whether lstopo is here, which otherwise is said.
+/// Whether lstopo is installed. If it is not, the test says so.
 fn has_lstopo() -> bool {
     let is_here = Command::new("lstopo-no-graphics").arg("--version").output().is_ok();
     if !is_here {

@@ -80,7 +80,7 @@ pub struct Calc {
     /// Leave out what is not there or is no location, and say so, as hwloc-calc does
     #[arg(long)]
     lenient: bool,
-    /// Leave it out without a word
+    /// The same, but say nothing
     #[arg(short, long)]
     quiet: bool,
     /// Say which set each location is

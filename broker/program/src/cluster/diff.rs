@@ -16,8 +16,8 @@ use topobroker_reader::cluster::{
 use topobroker_reader::text::xml;
 
 /// Print what differs between two clusters: - is a node that only the first has, + one that only
-/// the second has, ~ one that differs. Or between two nodes: of one cluster, or each of a file of
-/// hwloc's XML or a segment. The exit status is 1 if anything differs or cannot be compared
+/// the second has, ~ one that differs. Or between two nodes: two names of one cluster, or two files
+/// (hwloc's XML, or a segment). The exit status is 1 if anything differs or cannot be compared
 #[derive(Debug, Args)]
 pub(super) struct Diff {
     /// File of a cluster or node

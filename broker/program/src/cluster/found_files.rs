@@ -1,4 +1,4 @@
-//! Whose files are read that no argument names.
+//! Whose files are read if they are found in a folder and not named.
 
 use clap::Args;
 use topobroker::file_bytes::Owners;

@@ -59,7 +59,8 @@ struct Way {
     /// A command of a shell for each of the hosts, {host}: "ssh {host} topobroker cluster report"
     #[arg(long, value_name = "COMMAND", requires = "hosts")]
     command: Option<String>,
-    /// As one process a node, or more, below srun --mpi=pmix or mpirun; rank 0 writes the file
+    /// Gather through PMIx: run one process or more on each node, under srun --mpi=pmix or mpirun;
+    /// rank 0 writes the file
     #[arg(long)]
     pmix: bool,
 }

@@ -56,7 +56,7 @@ pub(super) struct Ports {
     /// Only ports of this subnet, such as fe80:0000:0000:0000, fe80:: or 0xfe80000000000000
     #[arg(long, value_name = "PREFIX")]
     subnet: Option<String>,
-    /// For a request for help: without names of nodes
+    /// Leave out names of nodes, for a request for help
     #[arg(long)]
     anonymous: bool,
     /// Print JSON

@@ -11,7 +11,7 @@ use topobroker_layout::header::MAX_SEGMENT_LEN;
 use topobroker_process::bytes_within;
 
 /// Print the report of this node when a cluster is gathered. Standard input has the classes
-/// that are known already; of a node of one of them only what differs is printed
+/// that are known already; if this node is of one of them, only what differs is printed
 #[derive(Debug, Args)]
 pub(super) struct Report {
     #[command(flatten)]

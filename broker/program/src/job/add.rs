@@ -59,7 +59,7 @@ pub(super) struct Add {
     /// GPUs that each rank is given, 1 by default; 0 for none
     #[arg(long, value_name = "COUNT")]
     gpus_per_rank: Option<u32>,
-    /// What the NICs of a rank are to be near: the PUs that it is bound to, or its first GPU
+    /// Give a rank NICs near this: the PUs that it is bound to, or its first GPU
     #[arg(long, value_enum, default_value_t)]
     nics_near: NicsNear,
     /// Also give out NICs whose state is unknown

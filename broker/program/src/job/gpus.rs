@@ -13,7 +13,7 @@ use topobroker_reader::{Adopted, Object};
 pub(super) struct Gpus {
     #[command(flatten)]
     job: JobName,
-    /// Only of this rank; with --env, lines without the rank
+    /// Only of this rank; with --env, leave the rank out of the lines
     #[arg(long, value_name = "RANK")]
     rank: Option<u32>,
     /// Print the environment variables of this programming interface

@@ -33,13 +33,13 @@ pub(super) struct Groups {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 struct Question {
-    /// Which instance of this type each rank is on, a hyphen for none: hwloc://L3Cache,
+    /// Print the instance of this type that each rank is on, or a hyphen: hwloc://L3Cache,
     /// topobroker://GPU, or a word of MPICH or Open MPI. Of an instance such as hwloc://L3Cache/2,
     /// which ranks are on it
     #[arg(long, value_name = "URI")]
     uri: Option<String>,
-    /// By which resources MPI's unguided split separates each rank, until it is alone or shares all
-    /// that it is on
+    /// Print the resources by which MPI's unguided splits separate each rank, until it is alone or
+    /// shares all that it is on
     #[arg(long)]
     unguided: bool,
     /// Of which types each rank is on one instance, as `MPI_Get_hw_resource_info` reports

@@ -29,10 +29,10 @@ pub(super) struct Locality {
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 struct Encoding {
-    /// In the bits of PMIx: 0x4070
+    /// Print PMIx's bits: 0x4070
     #[arg(long)]
     pmix: bool,
-    /// In the bits of Open MPI: 0x7f
+    /// Print Open MPI's bits: 0x7f
     #[arg(long)]
     opal: bool,
     /// In names: core,L2,package,NUMA,node

@@ -1,4 +1,4 @@
-//! Sources that say which PUs are its own: lists, affinity, cgroup and environment.
+//! What says which PUs a process may use: lists, affinity, cgroup and environment.
 
 mod affinity;
 mod cgroup;
