@@ -42,10 +42,6 @@ pub(crate) fn measured(program: &Path) -> Command {
 
 impl Client {
     /// Starts `program` with arguments and waits until it says that it is ready.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be started or fails.
     pub fn start<A: AsRef<std::ffi::OsStr>>(
         program: &Path,
         arguments: &[A],
@@ -71,10 +67,6 @@ impl Client {
     }
 
     /// The client's memory now.
-    ///
-    /// # Errors
-    ///
-    /// If /proc cannot be read.
     pub fn memory(&self) -> anyhow::Result<Memory> {
         let process = format!("/proc/{}", self.child.id());
         let rollup = std::fs::read_to_string(format!("{process}/smaps_rollup"))?;
@@ -88,10 +80,6 @@ impl Client {
     }
 
     /// Time that the client has spent on a CPU.
-    ///
-    /// # Errors
-    ///
-    /// If /proc cannot be read.
     pub fn cpu_time(&self) -> anyhow::Result<Duration> {
         let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.child.id()))?;
         let nanos = text.split_ascii_whitespace().next().context("schedstat")?.parse()?;
@@ -99,10 +87,6 @@ impl Client {
     }
 
     /// Lets the client end, and waits for that.
-    ///
-    /// # Errors
-    ///
-    /// If it fails at its end.
     pub fn finish(mut self) -> anyhow::Result<()> {
         drop(self.child.stdin.take());
         let status = self.child.wait()?;
@@ -134,10 +118,6 @@ pub fn begin_heap_anywhere() {
 }
 
 /// Reports to the parent that this process is ready, and waits until it may end.
-///
-/// # Errors
-///
-/// If standard output is closed.
 pub fn ready(time: Duration, pus: usize) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
     writeln!(out, "{} {pus}", time.as_nanos())?;

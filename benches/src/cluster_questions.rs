@@ -20,10 +20,6 @@ pub struct Question<'a> {
 }
 
 /// The questions. They are about nodes and their first ports, which are the same in every run.
-///
-/// # Errors
-///
-/// If a node that is asked for has no port, or if the groups or the fabric cannot be read.
 pub fn questions<'a>(cluster: &'a Cluster<'a>) -> anyhow::Result<Vec<Question<'a>>> {
     let mut random = fastrand::Rng::with_seed(1);
     let all: Vec<ClusterNode<'_>> = cluster.nodes().collect();

@@ -23,17 +23,12 @@ impl Machine {
     }
 
     /// Loads the machine with all types of objects.
-    ///
-    /// # Errors
-    ///
-    /// hwloc's error.
     pub fn load(&self) -> anyhow::Result<HwlocTopology<'static>> {
         Ok(load(&self.input, &LoadOptions::default())?)
     }
 }
 
 /// This machine, and synthetic ones of 256 and 2048 PUs.
-#[must_use]
 pub fn standard() -> Vec<Machine> {
     vec![
         Machine::new("this machine", Input::ThisMachine),
@@ -44,14 +39,12 @@ pub fn standard() -> Vec<Machine> {
 
 /// A machine with `pus` PUs: each package has 64 of them, in four L3 caches of eight cores with two
 /// PUs each.
-#[must_use]
 pub fn growing(pus: u32) -> Machine {
     let text = format!("Package:{} NUMANode:1 L3Cache:4 L2Cache:8 Core:1 PU:2", pus / 64);
     Machine::synthetic(&format!("{pus} PUs"), &text)
 }
 
 /// All reference topologies, sorted by file name.
-#[must_use]
 pub fn shared() -> Vec<Machine> {
     let Some(folder) = shared_folder() else {
         return Vec::new();
@@ -73,7 +66,6 @@ pub fn shared() -> Vec<Machine> {
 
 /// Two different reference machines: one with 96 PUs and many devices, and one with 176 PUs in a
 /// cloud.
-#[must_use]
 pub fn two_real() -> Vec<Machine> {
     const NAMES: [&str; 2] = ["v2.9__96em64t-4n4d3ca2co-pci", "openpmix__test-topo"];
     let mut all = shared();
@@ -82,7 +74,6 @@ pub fn two_real() -> Vec<Machine> {
 }
 
 /// The `count` largest reference topologies that this hwloc loads, by file size.
-#[must_use]
 pub fn largest_shared(count: usize) -> Vec<Machine> {
     let mut machines = shared();
     machines.retain(|machine| machine.load().is_ok());

@@ -6,14 +6,12 @@ use topobroker_layout::description::{Description, Distances, Object};
 use topobroker_layout::object_type::ObjectType;
 
 /// [`with_devices`] with active NICs.
-#[must_use]
 pub fn with_nics(machine: &Description) -> Description {
     with_devices(machine, OsDeviceKind::OpenFabrics)
 }
 
 /// Adds a device of a kind to each group of a machine that has a NUMA node in each, and latencies
 /// between the nodes.
-#[must_use]
 pub fn with_devices(machine: &Description, kind: OsDeviceKind) -> Description {
     let mut machine = machine.clone();
     let places = |machine: &Description, kind| -> Vec<usize> {

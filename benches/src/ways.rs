@@ -50,10 +50,6 @@ pub struct Cost {
 
 impl Ways {
     /// Publishes a machine for every way. `programs` is the folder of the client programs.
-    ///
-    /// # Errors
-    ///
-    /// If the machine cannot be loaded or published.
     pub fn new(machine: &Machine, programs: &Path) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir_in("/dev/shm")?;
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
@@ -123,7 +119,6 @@ impl Ways {
     }
 
     /// The way with a name.
-    #[must_use]
     pub fn named(&self, name: &str) -> Option<&Way> {
         self.all.iter().find(|way| way.name == name)
     }
@@ -141,17 +136,12 @@ impl Way {
     }
 
     /// The same program without a topology.
-    #[must_use]
     pub fn baseline(&self) -> Self {
         let arguments = vec!["nothing".to_owned()];
         Self { name: "nothing", arguments, environment: Vec::new(), ..self.clone() }
     }
 
     /// Runs one process without input and output, and returns the time until it has ended.
-    ///
-    /// # Errors
-    ///
-    /// If it fails.
     pub fn start_to_end(&self) -> anyhow::Result<Duration> {
         let mut command = measured(&self.program);
         command
@@ -166,10 +156,6 @@ impl Way {
     }
 
     /// Starts processes, waits until all of them have the topology, and measures their cost.
-    ///
-    /// # Errors
-    ///
-    /// If one of them fails.
     pub fn cost(&self, processes: usize) -> anyhow::Result<Cost> {
         let environment: Vec<(&str, &str)> =
             self.environment.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
@@ -201,7 +187,6 @@ impl Way {
 impl Cost {
     /// The cost that the topology adds: this cost minus that of processes without a topology.
     /// `wall` and `times` stay unchanged.
-    #[must_use]
     pub fn less(&self, without: &Self) -> Self {
         let (own, other) = (&self.memory, &without.memory);
         Self {
@@ -218,13 +203,11 @@ impl Cost {
     }
 
     /// Memory on the node in kB: Pss and page tables.
-    #[must_use]
     pub fn total(&self) -> f64 {
         self.memory.pss + self.memory.page_tables
     }
 
     /// Median time to get the topology.
-    #[must_use]
     pub fn median(&self) -> Duration {
         self.times.get(self.times.len() / 2).copied().unwrap_or_default()
     }

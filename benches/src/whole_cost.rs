@@ -48,11 +48,6 @@ pub struct Whole {
 
 impl Programs {
     /// Builds the programs against the libraries below `prefix`.
-    ///
-    /// # Errors
-    ///
-    /// If a program cannot be built: the libraries are not installed there, or hwloc's headers are
-    /// missing.
     pub fn build(prefix: &Path) -> anyhow::Result<Self> {
         let programs = Self { folder: tempfile::tempdir()? };
         let library = library_folder(prefix)?;
@@ -93,10 +88,6 @@ fn library_folder(prefix: &Path) -> anyhow::Result<PathBuf> {
 
 impl WholeCost {
     /// Publishes a machine for every way.
-    ///
-    /// # Errors
-    ///
-    /// If the machine cannot be loaded or published.
     pub fn new(machine: &Machine, programs: &Programs) -> anyhow::Result<Self> {
         let folder = tempfile::tempdir_in("/dev/shm")?;
         let text = |path: PathBuf| path.to_string_lossy().into_owned();
@@ -135,10 +126,6 @@ impl WholeCost {
     }
 
     /// The cost of each way with as many processes at once: the median of three runs.
-    ///
-    /// # Errors
-    ///
-    /// If a process fails.
     pub fn memory(&self, processes: usize) -> anyhow::Result<Vec<(&'static str, Whole)>> {
         let median = |way: &Way| -> anyhow::Result<_> {
             let mut runs = [way.cost(processes)?, way.cost(processes)?, way.cost(processes)?];
@@ -160,10 +147,6 @@ impl WholeCost {
     /// Time from the start of a process to its end, above that of the program without a topology.
     /// All ways take turns, in another order each round, because each leaves its caches to the
     /// next; the median of each.
-    ///
-    /// # Errors
-    ///
-    /// If a process fails.
     pub fn start(&self, rounds: usize) -> anyhow::Result<Vec<(&'static str, f64)>> {
         let all: Vec<&Way> = std::iter::once(&self.nothing).chain(&self.ways).collect();
         let mut times: Vec<Vec<Duration>> = vec![Vec::new(); all.len()];
@@ -185,10 +168,6 @@ impl WholeCost {
     }
 
     /// A table of all that this measures, for people and for Markdown.
-    ///
-    /// # Errors
-    ///
-    /// If a process fails.
     pub fn table(&self, counts: &[usize], rounds: usize) -> anyhow::Result<String> {
         let mut table = format!("| {:<25} ", "way");
         for count in counts {

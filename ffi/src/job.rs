@@ -93,9 +93,7 @@ pub extern "C" fn tb_job_local_rank(
 ) -> tb_status {
     call_with(|handles| {
         let JobRank { rank: number, cpuset: pus, .. } = of_local(job.given("job")?, local_rank)?;
-        if let Some(rank) = rank.optional() {
-            rank.write(number);
-        }
+        rank.store(number);
         if let Some(cpuset) = cpuset.optional(handles) {
             cpuset.0 = pus.unwrap_or_default();
         }

@@ -88,12 +88,8 @@ pub extern "C" fn tb_links_size(
 ) -> tb_status {
     call(|| {
         let graph = links.given("links")?.paths.links();
-        if let Some(vertices) = vertices.optional() {
-            vertices.write(graph.vertices().len());
-        }
-        if let Some(link_count) = link_count.optional() {
-            link_count.write(graph.links().len());
-        }
+        vertices.store(graph.vertices().len());
+        link_count.store(graph.links().len());
         Ok(())
     })
 }
@@ -110,12 +106,8 @@ pub extern "C" fn tb_links_vertex(
     call(|| {
         let graph = links.given("links")?.paths.links();
         let found = graph.vertex(VertexId(vertex)).found(|| format!("no vertex {vertex}"))?;
-        if let Some(kind) = kind.optional() {
-            kind.write(found.kind as i32);
-        }
-        if let Some(object) = object.optional() {
-            object.write(found.object.unwrap_or(TB_OBJ_NONE));
-        }
+        kind.store(found.kind as i32);
+        object.store(found.object.unwrap_or(TB_OBJ_NONE));
         Ok(())
     })
 }

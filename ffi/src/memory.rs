@@ -171,9 +171,7 @@ pub extern "C" fn tb_memory_best_target(
         let (best, best_value) =
             best.found(|| "the attribute has no value from there".to_owned())?;
         target.write(best.id());
-        if let Some(value) = value.optional() {
-            value.write(best_value);
-        }
+        value.store(best_value);
         Ok(())
     })
 }
@@ -196,9 +194,7 @@ pub extern "C" fn tb_memory_best_initiator(
         let best = by_id(topology, id)?.best_initiator(object(topology, target)?);
         let (from, best_value) = best.found(|| "the target has no value".to_owned())?;
         store_initiator(from, cpuset, obj);
-        if let Some(value) = value.optional() {
-            value.write(best_value);
-        }
+        value.store(best_value);
         Ok(())
     })
 }

@@ -130,6 +130,13 @@ impl<'a, T> Out<'a, T> {
     pub(crate) fn optional(self) -> Option<&'a mut MaybeUninit<T>> {
         self.0
     }
+
+    /// Stores a value, unless the pointer is NULL.
+    pub(crate) fn store(self, value: T) {
+        if let Some(place) = self.0 {
+            place.write(value);
+        }
+    }
 }
 
 impl<'a, T> Given<&'a mut MaybeUninit<T>> for Out<'a, T> {
@@ -173,9 +180,7 @@ impl Buffer<'_> {
         length: Out<'_, usize>,
     ) -> Result<(), Failure> {
         let text = text.as_ref();
-        if let Some(length) = length.optional() {
-            length.write(text.len());
-        }
+        length.store(text.len());
         if size <= text.len() {
             let detail =
                 format_args!("a text of {} bytes and a zero, buffer of {size}", text.len());

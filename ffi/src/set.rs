@@ -120,7 +120,7 @@ pub extern "C" fn tb_set_words(
         let set = &set.given(handles, "set")?.0;
         let all = (0..capacity.max(set.words().len())).map(|word| set.word(word));
         words.fill(all, capacity, Out::at(&mut MaybeUninit::uninit()))?;
-        count.optional().map(|count| count.write(set.words().len()));
+        count.store(set.words().len());
         Ok(())
     })
 }

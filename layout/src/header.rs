@@ -31,10 +31,11 @@ pub const STATE_READY: u32 = 0x5944_4552;
 
 words! {
     /// What a segment holds.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
     #[non_exhaustive]
     pub enum Kind {
         /// The topology of a node.
+        #[default]
         Topology => "topology",
         /// The overlay of a job, and the PUs of its ranks.
         Job => "job",
@@ -80,8 +81,8 @@ words! {
 }
 
 /// The fields of a header, except for the magic, the state word, and the offset and length of the
-/// archive.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// archive. The default has version 0.0 and is of a topology that no process has published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Header {
     /// Format version.
     pub version: (u32, u32),
@@ -303,40 +304,23 @@ impl Fields<'_> {
     }
 }
 
-impl Kind {
-    fn raw(self) -> u32 {
-        self as u32 + 1
-    }
+/// The numbers of values in a header, from 1 on.
+macro_rules! numbered {
+    ($($name:ident),*) => { $(
+        impl $name {
+            /// The number that stands for this value in a header.
+            #[must_use]
+            pub fn raw(self) -> u32 {
+                self as u32 + 1
+            }
 
-    fn from_raw(raw: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.raw() == raw)
-    }
+            /// The value that a number in a header stands for, `None` if there is none.
+            #[must_use]
+            pub fn from_raw(raw: u32) -> Option<Self> {
+                Self::ALL.into_iter().find(|it| it.raw() == raw)
+            }
+        }
+    )* };
 }
 
-impl Scope {
-    /// The number that stands for this value in a header.
-    #[must_use]
-    pub fn raw(self) -> u32 {
-        self as u32 + 1
-    }
-
-    /// The value that a number in a header stands for, `None` if there is none.
-    #[must_use]
-    pub fn from_raw(raw: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|scope| scope.raw() == raw)
-    }
-}
-
-impl Source {
-    /// The number that stands for this value in a header.
-    #[must_use]
-    pub fn raw(self) -> u32 {
-        self as u32 + 1
-    }
-
-    /// The value that a number in a header stands for, `None` if there is none.
-    #[must_use]
-    pub fn from_raw(raw: u32) -> Option<Self> {
-        Self::ALL.into_iter().find(|source| source.raw() == raw)
-    }
-}
+numbered!(Kind, Scope, Source);

@@ -17,8 +17,8 @@ use topobroker_layout::header::{
     Header, Kind, MAX_CLUSTER_LEN, VERSION_MAJOR, VERSION_MINOR, mark_ready, segment_len,
 };
 use topobroker_layout::packed_texts::pack_texts;
+use topobroker_reader::Source;
 use topobroker_reader::cluster::{Cluster, GroupKind};
-use topobroker_reader::{Scope, Source};
 
 /// A node with its place.
 pub(super) struct Placed {
@@ -144,21 +144,10 @@ fn header(size: usize) -> Result<Header, ClusterError> {
 fn plain_header() -> Header {
     Header {
         version: (VERSION_MAJOR, VERSION_MINOR),
-        kind: Kind::Topology,
-        scope: Scope::Machine,
         source: Source::Loaded,
-        address: 0,
-        size: 0,
-        checksum: 0,
-        segment_id: [0; 16],
-        generation: 0,
-        boot_id: [0; 16],
-        publisher_pid: 0,
-        pid_namespace: 0,
         certificate: RULES,
-        publisher_start: 0,
-        created: 0,
         hwloc_version: topobroker::hwloc::api_version(),
+        ..Header::default()
     }
 }
 

@@ -1,8 +1,7 @@
 //! Findings about the binding of ranks to NICs.
 
 use super::devices;
-use super::finding::{Finding, FindingKind};
-use super::ranks::ranks_are;
+use super::finding::{Finding, FindingKind, ranks_are};
 use std::collections::BTreeMap;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{

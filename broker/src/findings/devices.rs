@@ -1,7 +1,6 @@
 //! Findings about the GPUs and NICs that ranks were given.
 
-use super::finding::{Finding, FindingKind};
-use super::ranks::ranks_are;
+use super::finding::{Finding, FindingKind, ranks_are};
 use crate::nics::NicFilter;
 use std::collections::BTreeMap;
 use topobroker_reader::{

@@ -1,4 +1,4 @@
-//! A finding.
+//! A finding, and how its text names ranks.
 
 use std::fmt;
 
@@ -75,4 +75,23 @@ impl fmt::Display for Finding {
         let note = if self.is_note { "note: " } else { "" };
         write!(f, "{note}{}: {}", self.kind.name(), self.text)
     }
+}
+
+/// Ranks, which ascend, as a list: `0-3,7`.
+#[must_use]
+pub fn rank_list(ranks: &[u32]) -> String {
+    let runs = ranks.chunk_by(|one, next| one.checked_add(1) == Some(*next));
+    let run = |run: &[u32]| match (run.first(), run.last()) {
+        (Some(first), Some(last)) if first != last => format!("{first}-{last}"),
+        (first, _) => first.map(u32::to_string).unwrap_or_default(),
+    };
+    runs.map(run).collect::<Vec<_>>().join(",")
+}
+
+/// Ranks as users name them: `rank 3 is`, `ranks 0-3,7 are`.
+pub(super) fn ranks_are(ranks: &[u32]) -> String {
+    let mut ranks = ranks.to_vec();
+    ranks.sort_unstable();
+    let list = rank_list(&ranks);
+    if ranks.len() == 1 { format!("rank {list} is") } else { format!("ranks {list} are") }
 }

@@ -13,9 +13,8 @@ mod devices;
 mod finding;
 mod memory;
 mod ports;
-mod ranks;
 
 pub use binding::binding;
-pub use finding::{Finding, FindingKind};
+pub use finding::{Finding, FindingKind, rank_list};
 pub use memory::{locked_memory, registerable_memory};
 pub use ports::{named, ports, prefix_of, worded};

@@ -3,22 +3,14 @@
 use super::error::PublishError;
 use super::publisher::{self, Publisher};
 use std::io;
-use topobroker_layout::header::{self, Header, Kind, VERSION_MAJOR, VERSION_MINOR};
-use topobroker_reader::{Scope, Source};
+use topobroker_layout::header::{self, Header, VERSION_MAJOR, VERSION_MINOR};
 
 /// A header for a new segment, with defaults: a topology of the whole machine, at any address, of
 /// size 0.
 pub(crate) fn header_of(who: Publisher) -> Result<Header, PublishError> {
     Ok(Header {
         version: (VERSION_MAJOR, VERSION_MINOR),
-        kind: Kind::Topology,
-        scope: Scope::Machine,
-        source: Source::ThisMachine,
-        address: 0,
-        size: 0,
-        checksum: 0,
         segment_id: publisher::random()?,
-        generation: 0,
         // The boot is only checked together with the publisher, so without one it may be missing.
         boot_id: match who {
             Publisher::NONE => publisher::boot_id().unwrap_or_default(),
@@ -27,9 +19,9 @@ pub(crate) fn header_of(who: Publisher) -> Result<Header, PublishError> {
         publisher_pid: who.pid,
         publisher_start: who.start,
         pid_namespace: publisher::pid_namespace(),
-        certificate: 0,
         created: publisher::now(),
         hwloc_version: crate::hwloc::api_version(),
+        ..Header::default()
     })
 }
 

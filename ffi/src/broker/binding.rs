@@ -88,7 +88,7 @@ pub extern "C" fn tb_membind_get(nodeset: Output<'_, tb_set>, policy: Out<'_, i3
         let known = POLICIES.into_iter().find(|(policy, _)| Some(*policy) == found);
         let number = known.map_or(tb_memory_policy::TB_MEMORY_MIXED, |(_, number)| number);
         nodeset.given(handles, "nodeset")?.0 = nodes;
-        policy.optional().map(|out| out.write(number as i32));
+        policy.store(number as i32);
         Ok(())
     })
 }

@@ -77,7 +77,7 @@ pub extern "C" fn tb_cluster_gather(
         let mut exchange = Callback { exchange, context };
         let gathering = in_rounds(contribution(reports, name), rank, &mut exchange)?;
         let count = gathering.map_or(Ok(0), |it| write(it, &hosts, file, mode, replace))?;
-        missing.optional().map(|out| out.write(count));
+        missing.store(count);
         Ok(())
     })
 }
@@ -179,7 +179,7 @@ pub extern "C" fn tb_gathering_write(
         }
         let gathering = gathering.rounds.take().and_then(Rounds::gathering);
         let count = gathering.map_or(Ok(0), |it| write(it, &hosts, file, mode, replace))?;
-        missing.optional().map(|out| out.write(count));
+        missing.store(count);
         Ok(())
     })
 }

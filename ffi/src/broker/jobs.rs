@@ -201,9 +201,7 @@ pub extern "C" fn tb_job_remove(topology: Option<&tb_topology>, name: Text<'_>) 
 pub extern "C" fn tb_job_sweep(topology: Option<&tb_topology>, count: Out<'_, usize>) -> tb_status {
     call(|| {
         let removed = job::sweep(topology.given("topology")?.adopted()?)?;
-        if let Some(count) = count.optional() {
-            count.write(removed);
-        }
+        count.store(removed);
         Ok(())
     })
 }

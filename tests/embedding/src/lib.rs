@@ -1,7 +1,6 @@
 //! The files that `scripts/install` installs, and C programs built against them.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
-#![allow(clippy::missing_panics_doc, reason = "it fails as tests do")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

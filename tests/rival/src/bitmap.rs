@@ -41,7 +41,6 @@ impl Bitmap {
     }
 
     /// The hwloc bitmap with the indexes of a set.
-    #[must_use]
     pub fn new(set: &Set) -> Self {
         let words = set.words();
         let count = u32::try_from(words.len()).unwrap_or(0);
@@ -49,23 +48,19 @@ impl Bitmap {
     }
 
     /// The set with the indexes of the bitmap, which must be finite.
-    #[must_use]
     pub fn to_set(&self) -> Set {
         let words = u32::try_from(ask!(rival_bitmap_words(self.0))).unwrap_or(0);
         Set::from_words((0..words).map(|index| ask!(rival_bitmap_word(self.0, index))), false)
     }
 
-    #[must_use]
     pub fn sum(&self) -> u64 {
         ask!(rival_bitmap_sum(self.0))
     }
 
-    #[must_use]
     pub fn weight(&self) -> i32 {
         ask!(rival_bitmap_weight(self.0))
     }
 
-    #[must_use]
     pub fn is_included_in(&self, other: &Self) -> bool {
         ask!(rival_bitmap_is_included(self.0, other.0)) != 0
     }

@@ -39,28 +39,16 @@ unsafe extern "C" {
 pub const ADDRESS: usize = 0x7a00_0000_0000;
 
 /// Length of hwloc's segment for a topology, in bytes.
-///
-/// # Errors
-///
-/// hwloc's error.
 pub fn length(topology: &HwlocTopology<'_>) -> anyhow::Result<usize> {
     shmem_length(topology).context("hwloc_shmem_topology_get_length")
 }
 
 /// Writes hwloc's segment into an empty file.
-///
-/// # Errors
-///
-/// hwloc's error.
 pub fn write(topology: &HwlocTopology<'_>, file: &File, length: usize) -> anyhow::Result<()> {
     write_shmem(topology, file, ADDRESS, length).context("hwloc_shmem_topology_write")
 }
 
 /// The topology as XML, written by hwloc.
-///
-/// # Errors
-///
-/// hwloc's error.
 pub fn xml(topology: &HwlocTopology<'_>) -> anyhow::Result<String> {
     let (mut text, mut length) = (std::ptr::null_mut(), 0);
     // SAFETY: the topology is loaded and both outputs are valid. hwloc writes a text that ends with
@@ -76,10 +64,6 @@ pub fn xml(topology: &HwlocTopology<'_>) -> anyhow::Result<String> {
 }
 
 /// Adopts hwloc's segment in a file, for the rest of this process.
-///
-/// # Errors
-///
-/// hwloc's error.
 pub fn adopt(file: &str) -> anyhow::Result<HwlocTopology<'static>> {
     let opened = File::open(file).context("open")?;
     let length = usize::try_from(opened.metadata()?.len())?;
@@ -92,10 +76,6 @@ pub fn adopt(file: &str) -> anyhow::Result<HwlocTopology<'static>> {
 
 /// Adopts hwloc's segment in a file, and restricts a duplicate to the first half of the PUs. Keeps
 /// both. Returns the number of PUs of the duplicate.
-///
-/// # Errors
-///
-/// hwloc's error.
 pub fn adopt_half(file: &str) -> anyhow::Result<usize> {
     let whole = adopt(file)?;
     let half = (0..u32::try_from(count_pus(&whole) / 2)?).collect();
@@ -109,10 +89,6 @@ pub fn adopt_half(file: &str) -> anyhow::Result<usize> {
 const REMOVE_CPULESS: u64 = 1;
 
 /// Loads a topology as programs do today and keeps it. Returns its number of PUs.
-///
-/// # Errors
-///
-/// hwloc's error.
 pub fn load_and_keep(input: &Input) -> anyhow::Result<usize> {
     let topology = load(input, &LoadOptions::default()).context("hwloc")?;
     let count = count_pus(&topology);
@@ -121,7 +97,6 @@ pub fn load_and_keep(input: &Input) -> anyhow::Result<usize> {
 }
 
 /// Number of PUs of a topology.
-#[must_use]
 pub fn count_pus(topology: &HwlocTopology<'_>) -> usize {
     let topology: hwloc_const_topology_t = topology.as_raw().cast();
     // SAFETY: an `HwlocTopology` is loaded, and both calls only read it.
@@ -133,7 +108,6 @@ pub fn count_pus(topology: &HwlocTopology<'_>) -> usize {
 }
 
 /// hwloc's name of a PCI class.
-#[must_use]
 pub fn pci_class_name(class_id: u16) -> String {
     // SAFETY: the call returns a constant string for any number.
     let name = unsafe { CStr::from_ptr(hwloc_pci_class_string(class_id)) };
@@ -142,11 +116,6 @@ pub fn pci_class_name(class_id: u16) -> String {
 
 /// hwloc's text of a set that is given by its words. An infinite set also has all indexes after
 /// them.
-///
-/// # Panics
-///
-/// If hwloc has no memory for the set.
-#[must_use]
 pub fn set_text(words: &[u64], infinite: bool, format: Format) -> String {
     let print = match format {
         Format::List => hwloc_bitmap_list_snprintf,

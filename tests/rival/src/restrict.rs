@@ -13,10 +13,6 @@ pub struct Restricted {
 
 impl Restricted {
     /// Duplicates a topology and restricts the duplicate. `flags` is the sum of hwloc's flags.
-    ///
-    /// # Errors
-    ///
-    /// hwloc's error.
     pub fn new(topology: &HwlocTopology<'_>, set: &Bitmap, flags: u64) -> io::Result<Self> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: `raw` is a valid output, and the call only reads the loaded topology.
@@ -31,10 +27,6 @@ impl Restricted {
     }
 
     /// Restricts the duplicate further.
-    ///
-    /// # Errors
-    ///
-    /// hwloc's error; the duplicate is then unchanged.
     pub fn restrict(&mut self, set: &Bitmap, flags: u64) -> io::Result<()> {
         // SAFETY: `self` owns the loaded topology, and nothing refers to it because `self` is
         // borrowed mutably; the set outlives the call.
@@ -44,7 +36,6 @@ impl Restricted {
     }
 
     /// The restricted topology.
-    #[must_use]
     pub fn topology(&self) -> HwlocTopology<'_> {
         // SAFETY: the topology is loaded; it is not modified or destroyed while the result borrows
         // `self`.
@@ -53,7 +44,6 @@ impl Restricted {
 }
 
 /// Bytes of heap that are in use in this process.
-#[must_use]
 pub fn heap_bytes() -> usize {
     #[repr(C)]
     struct Mallinfo {

@@ -27,11 +27,6 @@ pub struct GoldenMap {
 }
 
 /// Reads the maps in the reference data.
-///
-/// # Panics
-///
-/// If they cannot be read.
-#[must_use]
 pub fn golden_maps(shared: &Path) -> Vec<GoldenMap> {
     let table = std::fs::read_to_string(shared.join("oracles/prrte-golden.tsv")).unwrap();
     let maps = table.lines().skip(1).map(|line| {
@@ -53,7 +48,6 @@ pub fn golden_maps(shared: &Path) -> Vec<GoldenMap> {
 }
 
 /// The PUs of a rank as the maps have them.
-#[must_use]
 pub fn golden_pus(topology: Topology<'_>, pus: Option<&Set>) -> String {
     let Some(pus) = pus else { return "N/A".to_owned() };
     let line = report::prrte(topology, 0, pus);

@@ -9,10 +9,6 @@ use topobroker_reader::jobs::runs_of_pus;
 use topobroker_reader::{ObjectType, Scope, Set, Source, Topology, View};
 
 /// The segment of a job whose ranks have `each` PUs, in turn. It is over no published segment.
-///
-/// # Errors
-///
-/// If the job cannot be archived.
 pub fn job_segment(topology: Topology<'_>, ranks: u32, each: u32) -> anyhow::Result<AlignedVec> {
     let pus: Vec<u32> =
         topology.objects_with_type(ObjectType::PU).filter_map(|pu| pu.os_index()).collect();
@@ -23,19 +19,11 @@ pub fn job_segment(topology: Topology<'_>, ranks: u32, each: u32) -> anyhow::Res
 }
 
 /// The segment of a job that sees a view and has these ranks. It is over no published segment.
-///
-/// # Errors
-///
-/// If the job cannot be archived.
 pub fn segment_of_ranks(view: &View<'_>, ranks: &[Rank]) -> anyhow::Result<AlignedVec> {
     segment_of_job(&Job::new([0; 16], "peers", view.to_overlay()?, ranks))
 }
 
 /// The segment of a job. It is over no published segment.
-///
-/// # Errors
-///
-/// If the job cannot be archived.
 pub fn segment_of_job(job: &Job) -> anyhow::Result<AlignedVec> {
     let archive = job.to_bytes()?;
     let mut segment = AlignedVec::new();
@@ -45,18 +33,8 @@ pub fn segment_of_job(job: &Job) -> anyhow::Result<AlignedVec> {
         kind: Kind::Job,
         scope: Scope::Job,
         source: Source::Loaded,
-        address: 0,
         size: segment.len() as u64,
-        checksum: 0,
-        segment_id: [0; 16],
-        generation: 0,
-        boot_id: [0; 16],
-        publisher_pid: 0,
-        pid_namespace: 0,
-        certificate: 0,
-        publisher_start: 0,
-        created: 0,
-        hwloc_version: 0,
+        ..Header::default()
     };
     header.write(&archive, &mut segment)?;
     mark_ready(&mut segment);

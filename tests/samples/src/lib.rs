@@ -1,11 +1,7 @@
 //! What tests, benchmarks and fuzz targets run on.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
-#![allow(
-    clippy::new_without_default,
-    clippy::missing_panics_doc,
-    reason = "what is made has files; it fails as tests do"
-)]
+#![allow(clippy::new_without_default, reason = "what is made has files; it fails as tests do")]
 
 mod golden_maps;
 pub mod jobs;
@@ -34,7 +30,6 @@ pub const SYNTHETIC_256: &str =
 pub const SYNTHETIC_2048: &str = "Package:16 NUMANode:1 L3Cache:4 L2Cache:8 L1dCache:1 Core:1 PU:4";
 
 /// Folder of the checkout.
-#[must_use]
 pub fn checkout() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
@@ -50,48 +45,27 @@ fn keep_plugins() {
 }
 
 /// Loads an input with hwloc, without filtering out any object.
-///
-/// # Panics
-///
-/// If it cannot be loaded.
-#[must_use]
 pub fn loaded(input: &Input) -> HwlocTopology<'static> {
     keep_plugins();
     load(input, &LoadOptions::default()).expect("a topology that hwloc loads")
 }
 
 /// Loads an input without filtering out any object, and describes it.
-///
-/// # Panics
-///
-/// If it cannot be loaded.
-#[must_use]
 pub fn describe(input: &Input) -> Description {
     capture(&loaded(input)).expect("a topology that can be captured")
 }
 
 /// The archive of an XML file.
-///
-/// # Panics
-///
-/// If it cannot be loaded.
-#[must_use]
 pub fn archived(xml: impl Into<PathBuf>) -> AlignedVec {
     to_bytes(&describe(&Input::Xml(xml.into()))).expect("a topology that can be encoded")
 }
 
 /// Describes a synthetic machine.
-#[must_use]
 pub fn synthetic(text: &str) -> Description {
     describe(&Input::Synthetic(text.to_owned()))
 }
 
 /// Folder for what tests keep from one run to the next, below the target folder.
-///
-/// # Panics
-///
-/// If it cannot be made.
-#[must_use]
 pub fn temporary() -> PathBuf {
     let test = std::env::current_exe().expect("the file of the test");
     let folder = test.parent().expect("its folder").join("../../tmp");
@@ -102,10 +76,6 @@ pub fn temporary() -> PathBuf {
 /// Says that the running test is skipped, and why, because a test runner counts the test as passed:
 /// in the file that `TOPOBROKER_SKIPPED` names, otherwise where the runner writes, which keeps to
 /// itself what a test that passes prints.
-///
-/// # Panics
-///
-/// If that file cannot be written.
 pub fn skip(why: std::fmt::Arguments<'_>) {
     let test = std::thread::current().name().unwrap_or("a test").to_owned();
     eprintln!("skipped: {why}");

@@ -15,7 +15,6 @@ pub struct MadeCgroup(PathBuf);
 impl MadeCgroup {
     /// One that allows PUs, and the NUMA nodes that this process may use. `None`, and the test says
     /// that it is skipped, where this user can make none.
-    #[must_use]
     pub fn of_pus(pus: &str) -> Option<Self> {
         let own = Cgroup::of_this_process().unwrap();
         let nodes = own.map_or("0".to_owned(), |own| own.mems.to_text(Format::List));
@@ -23,7 +22,6 @@ impl MadeCgroup {
     }
 
     /// One whose processes may have half the time of a PU.
-    #[must_use]
     pub fn with_half_a_pu() -> Option<Self> {
         let files: &[_] = match is_version_2() {
             true => &[("cpu.max", "50000 100000")],
@@ -33,7 +31,6 @@ impl MadeCgroup {
     }
 
     /// Words before a command that run it in this cgroup.
-    #[must_use]
     pub fn words(&self) -> [String; 4] {
         let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.0.display());
         ["sh", "-c", &script, "sh"].map(str::to_owned)

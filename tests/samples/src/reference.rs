@@ -4,7 +4,6 @@ use crate::{checkout, skip};
 use std::path::{Path, PathBuf};
 
 /// The folder of reference data, if it is there: `TOPOBROKER_SHARED`, or next to the checkout.
-#[must_use]
 pub fn shared_folder() -> Option<PathBuf> {
     let default = checkout().join("../shared");
     let folder = std::env::var_os("TOPOBROKER_SHARED").map_or(default, PathBuf::from);
@@ -12,7 +11,6 @@ pub fn shared_folder() -> Option<PathBuf> {
 }
 
 /// Folder of the reference data. If it is not there, says so on standard error and returns `None`.
-#[must_use]
 pub fn shared() -> Option<PathBuf> {
     let folder = shared_folder();
     if folder.is_none() {
@@ -31,21 +29,11 @@ pub struct Machine {
 }
 
 /// The reference topologies that hwloc 2.9 loads.
-///
-/// # Panics
-///
-/// If their index cannot be read.
-#[must_use]
 pub fn machines(shared: &Path) -> Vec<Machine> {
     listed(shared, true)
 }
 
 /// The reference topologies that hwloc 2.9 refuses.
-///
-/// # Panics
-///
-/// If their index cannot be read.
-#[must_use]
 pub fn refused_machines(shared: &Path) -> Vec<Machine> {
     listed(shared, false)
 }
@@ -78,11 +66,6 @@ pub struct Row {
 
 /// Reads the answers in a file of the reference data. Answers of a program that crashed are left
 /// out.
-///
-/// # Panics
-///
-/// If the file cannot be read, or its rows do not have the expected columns.
-#[must_use]
 pub fn rows(shared: &Path, file: &str) -> Vec<Row> {
     let table = std::fs::read_to_string(shared.join("oracles").join(file).with_extension("tsv"));
     let table = table.expect("a file of answers");
@@ -103,7 +86,6 @@ pub fn rows(shared: &Path, file: &str) -> Vec<Row> {
 }
 
 /// Splits a command line into words at spaces. Text between quotes (`'` or `"`) is not split.
-#[must_use]
 pub fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quote = None;

@@ -1,8 +1,7 @@
 //! `topobroker job gpus`: the GPUs of the ranks of a job.
 
-use super::named::{JobName, not_here};
+use super::named::{JobName, asked, environment_lines};
 use crate::{json, output};
-use anyhow::ensure;
 use clap::{Args, ValueEnum};
 use std::process::ExitCode;
 use topobroker_reader::devices::environment::{Interface, of_gpus_of_rank};
@@ -39,11 +38,7 @@ enum Env {
 impl Gpus {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
         let job = self.job.adopt(base)?;
-        if let Some(rank) = self.rank {
-            ensure!(job.rank(rank).is_some(), not_here(job, rank));
-        }
-        let ranks = job.ranks().map(|it| it.rank);
-        let asked: Vec<u32> = ranks.filter(|it| self.rank.is_none_or(|rank| rank == *it)).collect();
+        let asked = asked(job, self.rank)?;
         if self.json {
             let of = |rank: &u32| json::GpusOfRank {
                 rank: *rank,
@@ -67,14 +62,8 @@ impl Gpus {
                 Some(Env::Ze) => Interface::LevelZero,
                 Some(Env::Opencl) => Interface::OpenCl,
             };
-            let words = of_gpus_of_rank(interface, job, rank);
-            let words: Vec<String> =
-                words.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            match self.rank {
-                Some(_) => text.extend(words.iter().map(|word| format!("{word}\n"))),
-                None if words.is_empty() => {}
-                None => text += &format!("{rank} {}\n", words.join(" ")),
-            }
+            let variables = of_gpus_of_rank(interface, job, rank);
+            text += &environment_lines(rank, self.rank.is_some(), &variables);
         }
         output::print(&text)
     }

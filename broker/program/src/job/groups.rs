@@ -1,11 +1,12 @@
 //! `topobroker job groups`: the ranks of a job that are on the same hardware resources.
 
-use super::named::{JobName, not_here};
+use super::named::{JobName, asked};
 use crate::{json, output};
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
+use topobroker::findings::rank_list;
 use topobroker_reader::{
     Adopted,
     groups::{HwGroup, HwResources, ResourceType, Unguided, Uri},
@@ -51,13 +52,7 @@ impl Groups {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
         let job = self.job.adopt(base)?;
         let resources = job.hw_resources();
-        let ranks: Vec<u32> = match self.rank {
-            Some(rank) => {
-                job.rank(rank).with_context(|| not_here(job, rank))?;
-                vec![rank]
-            }
-            None => resources.job().ranks().map(|it| it.rank).collect(),
-        };
+        let ranks = asked(job, self.rank)?;
         let Question { uri, unguided, info } = &self.question;
         let (text, json) = match uri {
             Some(uri) => on_uri(&resources, uri, &ranks)?,
@@ -77,21 +72,12 @@ impl Groups {
         let uris = |group: &HwGroup| -> Vec<String> {
             group.uris.iter().map(ToString::to_string).collect()
         };
-        let line = |group: &HwGroup| format!("{} {}\n", list(&group.ranks), uris(group).join(" "));
+        let line =
+            |group: &HwGroup| format!("{} {}\n", rank_list(&group.ranks), uris(group).join(" "));
         let ranks = |group: &HwGroup| json::Ranks { ranks: group.ranks.clone(), uris: uris(group) };
         let document = json::Groups::OfRanks(groups.iter().map(ranks).collect());
         (groups.iter().map(line).collect(), document)
     }
-}
-
-/// Ranks, which ascend, as a list: `0-3,7`.
-fn list(ranks: &[u32]) -> String {
-    let runs = ranks.chunk_by(|one, next| one.checked_add(1) == Some(*next));
-    let run = |run: &[u32]| match (run.first(), run.last()) {
-        (Some(first), Some(last)) if first != last => format!("{first}-{last}"),
-        (first, _) => first.map(u32::to_string).unwrap_or_default(),
-    };
-    runs.map(run).collect::<Vec<_>>().join(",")
 }
 
 /// The instance of a type that each rank is on, or the ranks on an instance.
@@ -106,7 +92,7 @@ fn on_uri(
         let has_objects = !matches!(uri.resource, ResourceType::Binding | ResourceType::Job);
         ensure!(is_there || !has_objects, "{uri}: the topology has no such instance");
         let on: Vec<u32> = resources.ranks_on(uri)?.filter(|it| ranks.contains(it)).collect();
-        let lines = if on.is_empty() { String::new() } else { list(&on) + "\n" };
+        let lines = if on.is_empty() { String::new() } else { rank_list(&on) + "\n" };
         return Ok((lines, json::Groups::Instance { uri: uri.to_string(), ranks: on }));
     }
     let instances = resources.instances(uri)?;

@@ -44,6 +44,31 @@ pub(crate) fn cpuset_of_rank(job: Job<'_>, rank: u32) -> anyhow::Result<Set> {
     Ok(found.cpuset.unwrap_or_else(all))
 }
 
+/// The ranks of a job that are asked for: the given one, or all on this node.
+pub(super) fn asked(job: Job<'_>, rank: Option<u32>) -> anyhow::Result<Vec<u32>> {
+    if let Some(rank) = rank {
+        job.rank(rank).with_context(|| not_here(job, rank))?;
+        return Ok(vec![rank]);
+    }
+    Ok(job.ranks().map(|it| it.rank).collect())
+}
+
+/// The environment lines of a rank: a line for each variable if no other rank is asked for,
+/// otherwise one line that begins with the rank.
+pub(super) fn environment_lines(
+    rank: u32,
+    is_alone: bool,
+    variables: &[(&'static str, String)],
+) -> String {
+    let words = variables.iter().map(|(name, value)| format!("{name}={value}"));
+    let words: Vec<String> = words.collect();
+    match is_alone {
+        true => words.iter().map(|word| format!("{word}\n")).collect(),
+        false if words.is_empty() => String::new(),
+        false => format!("{rank} {}\n", words.join(" ")),
+    }
+}
+
 /// Says that a rank is not on this node.
 pub(super) fn not_here(job: Job<'_>, rank: u32) -> String {
     format!("rank {rank} of {} is not on this node", job.name())

@@ -1,6 +1,6 @@
 //! `topobroker job nics`: the NICs of the ranks of a job.
 
-use super::named::{JobName, named, not_here};
+use super::named::{JobName, asked, environment_lines, named};
 use crate::{json, output};
 use anyhow::ensure;
 use clap::{Args, ValueEnum};
@@ -66,10 +66,8 @@ impl Nics {
         let choice = NicChoice::new(self.unknown_nics);
         let all: Vec<Object<'_>> = base.topology().nics(choice).collect();
         let of_ranks = self.of_ranks(base, job, &all);
-        if let Some(rank) = self.rank {
-            ensure!(job.rank(rank).is_some(), not_here(job, rank));
-        }
-        let asked = of_ranks.iter().filter(|(rank, _)| self.rank.is_none_or(|it| it == *rank));
+        let ranks = asked(job, self.rank)?;
+        let asked = of_ranks.iter().filter(|(rank, _)| ranks.binary_search(rank).is_ok());
         if self.rank.is_none() && self.env.is_none() && !self.json {
             warn(base, job);
         }
@@ -89,8 +87,7 @@ impl Nics {
             false => base.topology().nics(NicChoice::ActiveOrUnknown).collect(),
         };
         let lines = asked.map(|(rank, nics)| self.lines(*rank, nics, &all));
-        let lines = lines.collect::<anyhow::Result<Vec<_>>>()?.concat();
-        output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
+        output::print(&lines.collect::<anyhow::Result<String>>()?)
     }
 
     /// The NICs of each rank.
@@ -114,16 +111,11 @@ impl Nics {
         ranks.iter().zip(chosen).map(|(it, nic)| (it.rank, nic.into_iter().collect())).collect()
     }
 
-    fn lines(
-        &self,
-        rank: u32,
-        nics: &[Object<'_>],
-        all: &[Object<'_>],
-    ) -> anyhow::Result<Vec<String>> {
+    fn lines(&self, rank: u32, nics: &[Object<'_>], all: &[Object<'_>]) -> anyhow::Result<String> {
         let names: Vec<&str> = nics.iter().filter_map(|nic| nic.name()).collect();
         let names = if names.is_empty() { "-".to_owned() } else { names.join(",") };
         let library = match self.env {
-            None => return Ok(vec![format!("{rank} {names}")]),
+            None => return Ok(format!("{rank} {names}\n")),
             Some(Env::Ucx) => Library::Ucx,
             Some(Env::Nccl) => Library::Nccl,
             Some(Env::Mpich) => Library::Mpich,
@@ -135,13 +127,7 @@ impl Nics {
             !variables.is_empty() || nics.is_empty(),
             "rank {rank}: the library has no variable that makes it use {names}"
         );
-        let words: Vec<String> =
-            variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        Ok(match self.rank {
-            Some(_) => words,
-            None if words.is_empty() => Vec::new(),
-            None => vec![format!("{rank} {}", words.join(" "))],
-        })
+        Ok(environment_lines(rank, self.rank.is_some(), &variables))
     }
 }
 

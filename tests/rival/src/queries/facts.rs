@@ -9,63 +9,51 @@ use topobroker_layout::set::Set;
 
 #[allow(missing_docs, reason = "named as the queries of topobroker-reader")]
 impl<'t> Rival<'t> {
-    #[must_use]
     #[inline]
     pub fn count_inside(self, set: &Bitmap, depth: i32) -> u32 {
         ask!(rival_count_inside(self.raw, set.raw(), depth))
     }
 
-    #[must_use]
     pub fn index_inside(self, set: &Bitmap, object: RivalObject<'t>) -> i32 {
         ask!(rival_index_inside(self.raw, set.raw(), object.raw))
     }
 
-    #[must_use]
     pub fn type_depth(self, kind: ObjectType) -> i32 {
         ask!(rival_type_depth(self.raw, number(kind)))
     }
 
-    #[must_use]
     pub fn type_or_below_depth(self, kind: ObjectType) -> i32 {
         ask!(rival_type_or_below_depth(self.raw, number(kind)))
     }
 
-    #[must_use]
     pub fn type_or_above_depth(self, kind: ObjectType) -> i32 {
         ask!(rival_type_or_above_depth(self.raw, number(kind)))
     }
 
-    #[must_use]
     pub fn cache_depth(self, level: u32, kind: i32) -> i32 {
         ask!(rival_cache_depth(self.raw, level, kind))
     }
 
-    #[must_use]
     pub fn group_depth(self, level: u32) -> i32 {
         ask!(rival_group_depth(self.raw, level))
     }
 
-    #[must_use]
     pub fn memory_parents_depth(self) -> i32 {
         ask!(rival_memory_parents_depth(self.raw))
     }
 
-    #[must_use]
     pub fn is_in_subtree(self, object: RivalObject<'t>, root: RivalObject<'t>) -> bool {
         ask!(rival_is_in_subtree(self.raw, object.raw, root.raw)) != 0
     }
 
-    #[must_use]
     pub fn covers_pci_bus(self, bridge: RivalObject<'t>, domain: u32, bus: u32) -> bool {
         ask!(rival_covers_pci_bus(bridge.raw, domain, bus)) != 0
     }
 
-    #[must_use]
     pub fn memory_attribute(self, name: &CStr) -> i32 {
         ask!(rival_memory_attribute(self.raw, name.as_ptr()))
     }
 
-    #[must_use]
     pub fn memory_value(
         self,
         attribute: i32,
@@ -79,7 +67,6 @@ impl<'t> Rival<'t> {
         (error == 0).then_some(value)
     }
 
-    #[must_use]
     pub fn best_target(self, attribute: i32, from: From<'_, 't>) -> Option<(RivalObject<'t>, u64)> {
         let (set, object) = from.raw();
         let mut value = 0;
@@ -88,27 +75,23 @@ impl<'t> Rival<'t> {
     }
 
     /// Returns only the value, because the initiator that hwloc returns belongs to hwloc.
-    #[must_use]
     pub fn best_initiator(self, attribute: i32, target: RivalObject<'t>) -> Option<u64> {
         let mut value = 0;
         let error = ask!(rival_best_initiator(self.raw, attribute, target.raw, &raw mut value));
         (error == 0).then_some(value)
     }
 
-    #[must_use]
     pub fn cpu_kind(self, set: &Bitmap) -> i32 {
         ask!(rival_cpu_kind(self.raw, set.raw()))
     }
 
     /// The distance in the first matrix of the topology.
-    #[must_use]
     pub fn distance(self, from: RivalObject<'t>, to: RivalObject<'t>) -> Option<u64> {
         let mut value = 0;
         let error = ask!(rival_distance(self.raw, from.raw, to.raw, &raw mut value));
         (error == 0).then_some(value)
     }
 
-    #[must_use]
     pub fn distribute(
         self,
         roots: &[RivalObject<'t>],

@@ -33,7 +33,6 @@ pub type Place = (i32, u32);
 
 impl<'t> Rival<'t> {
     /// Wraps a loaded topology.
-    #[must_use]
     pub fn new(topology: &'t HwlocTopology<'_>) -> Self {
         Self { raw: topology.as_raw(), topology: PhantomData }
     }
@@ -90,14 +89,12 @@ impl RivalObject<'_> {
     }
 
     /// A number that identifies the object, without reading the object.
-    #[must_use]
     #[inline]
     pub fn address(self) -> usize {
         self.raw.addr()
     }
 
     /// Depth and logical index.
-    #[must_use]
     pub fn place(self) -> Place {
         (ask!(rival_depth(self.raw)), ask!(rival_logical_index(self.raw)))
     }

@@ -8,49 +8,41 @@ use topobroker_layout::object_type::ObjectType;
 
 #[allow(missing_docs, reason = "named as the queries of topobroker-reader")]
 impl<'t> Rival<'t> {
-    #[must_use]
     #[inline]
     pub fn covering(self, set: &Bitmap) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_covering(self.raw, set.raw())))
     }
 
-    #[must_use]
     #[inline]
     pub fn cache_covering(self, set: &Bitmap) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_cache_covering(self.raw, set.raw())))
     }
 
-    #[must_use]
     #[inline]
     pub fn child_covering(self, object: RivalObject<'t>, set: &Bitmap) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_child_covering(self.raw, set.raw(), object.raw)))
     }
 
-    #[must_use]
     #[inline]
     pub fn shared_cache(self, object: RivalObject<'t>) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_shared_cache(self.raw, object.raw)))
     }
 
-    #[must_use]
     #[inline]
     pub fn nth_inside(self, set: &Bitmap, depth: i32, index: u32) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_nth_inside(self.raw, set.raw(), depth, index)))
     }
 
-    #[must_use]
     #[inline]
     pub fn first_largest(self, set: &Bitmap) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_first_largest(self.raw, set.raw())))
     }
 
-    #[must_use]
     #[inline]
     pub fn object(self, depth: i32, index: u32) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_object(self.raw, depth, index)))
     }
 
-    #[must_use]
     #[inline]
     pub fn common_ancestor(
         self,
@@ -60,13 +52,11 @@ impl<'t> Rival<'t> {
         self.found(ask!(rival_common_ancestor(self.raw, one.raw, two.raw)))
     }
 
-    #[must_use]
     #[inline]
     pub fn ancestor_at_depth(self, object: RivalObject<'t>, depth: i32) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_ancestor_at_depth(self.raw, depth, object.raw)))
     }
 
-    #[must_use]
     #[inline]
     pub fn ancestor_with_type(
         self,
@@ -76,13 +66,11 @@ impl<'t> Rival<'t> {
         self.found(ask!(rival_ancestor_with_type(self.raw, number(kind), object.raw)))
     }
 
-    #[must_use]
     #[inline]
     pub fn non_io_ancestor(self, object: RivalObject<'t>) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_non_io_ancestor(self.raw, object.raw)))
     }
 
-    #[must_use]
     #[inline]
     pub fn below(
         self,
@@ -92,31 +80,26 @@ impl<'t> Rival<'t> {
         self.found(ask!(rival_below(self.raw, number(above.0), above.1, number(below.0), below.1)))
     }
 
-    #[must_use]
     #[inline]
     pub fn pu_by_os_index(self, index: u32) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_pu_by_os_index(self.raw, index)))
     }
 
-    #[must_use]
     #[inline]
     pub fn numa_node_by_os_index(self, index: u32) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_numa_node_by_os_index(self.raw, index)))
     }
 
-    #[must_use]
     #[inline]
     pub fn os_device(self, name: &CStr) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_os_device(self.raw, name.as_ptr())))
     }
 
-    #[must_use]
     #[inline]
     pub fn pci_device(self, bus_id: [u32; 4]) -> Option<RivalObject<'t>> {
         self.found(ask!(rival_pci_device(self.raw, bus_id[0], bus_id[1], bus_id[2], bus_id[3])))
     }
 
-    #[must_use]
     #[inline]
     pub fn with_same_locality(
         self,
@@ -144,20 +127,17 @@ impl<'t> Rival<'t> {
         self.each(move |last| ask!(rival_next_inside(self.raw, set.raw(), depth, last)))
     }
 
-    #[must_use]
     pub fn largest(self, set: &Bitmap, most: usize) -> Option<Vec<RivalObject<'t>>> {
         self.list(most, |found, most| {
             ask!(rival_largest(self.raw, set.raw(), found, most.cast_signed()))
         })
     }
 
-    #[must_use]
     pub fn closest(self, object: RivalObject<'t>, most: usize) -> Vec<RivalObject<'t>> {
         let fill = |found, most| ask!(rival_closest(self.raw, object.raw, found, most));
         self.list(most, |found, most| fill(found, most).cast_signed()).unwrap_or_default()
     }
 
-    #[must_use]
     pub fn local_numa_nodes(self, from: From<'_, 't>, flags: u64) -> Vec<RivalObject<'t>> {
         let (set, object) = from.raw();
         self.list(1024, |found, most| {
