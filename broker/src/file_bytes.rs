@@ -10,13 +10,21 @@ use std::fs::File;
 use std::io;
 use std::ops::Deref;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use topobroker_layout::encode::AlignedVec;
 use topobroker_process::bytes_within;
 use topobroker_reader::FileError;
 
 /// Endings of the names of compressed files that are read.
 pub const COMPRESSED_ENDINGS: [&str; 4] = [".gz", ".xz", ".zst", ".bz2"];
+
+/// A path with an ending behind its name: that of a file next to another one.
+#[must_use]
+pub fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
 
 /// The bytes of a file, at an address where an archive can be read. A regular file is mapped, and
 /// only the pages that are used are read. If its owner cuts it short meanwhile, the kernel ends the

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use topobroker::description::describe;
-use topobroker::file_bytes::{COMPRESSED_ENDINGS, FileBytes, Owners};
+use topobroker::file_bytes::{COMPRESSED_ENDINGS, FileBytes, Owners, with_ending};
 use topobroker::hwloc::{self, ImportError, Input, LoadOptions, Plugins, import_archives};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
@@ -179,12 +179,8 @@ fn of_differences(text: &str, node: &NodeFile, input: &str) -> Result<PreparedNo
 /// A file that was compressed after the differences from it were made; the same one if there is
 /// none.
 fn compressed(file: PathBuf) -> PathBuf {
-    let with = |ending| {
-        let mut name = file.as_os_str().to_owned();
-        name.push(ending);
-        PathBuf::from(name)
-    };
-    COMPRESSED_ENDINGS.into_iter().map(with).find(|it| it.exists()).unwrap_or(file)
+    let mut endings = COMPRESSED_ENDINGS.into_iter().map(|ending| with_ending(&file, ending));
+    endings.find(|it| it.exists()).unwrap_or(file)
 }
 
 impl PreparedNode {

@@ -1,8 +1,8 @@
 //! Links that an administrator declares, in a segment next to that of a topology.
 
 use crate::aligned::aligned;
-use crate::publish::{PublishError, Publisher, framed, header_of, named};
-use std::io;
+use crate::file_bytes::with_ending;
+use crate::publish::{PublishError, Publisher, framed, header_of, mode, named, remove_file};
 use std::path::PathBuf;
 use topobroker_layout::encode::EncodeError;
 use topobroker_layout::header::{self, Header, Kind};
@@ -26,9 +26,6 @@ pub enum DeclareError {
     /// No links are declared.
     #[error("{}: no links are declared for this topology", .file.display())]
     Missing { file: PathBuf },
-    /// The name of the topology's file is not UTF-8.
-    #[error("{}: links can be declared only of a topology whose file has a name in UTF-8", .file.display())]
-    Name { file: PathBuf },
     /// Readers would refuse the links.
     #[error("the links cannot be declared")]
     Refused(#[from] OpenError),
@@ -60,18 +57,8 @@ pub fn declare(base: &Adopted, graph: &Links<'_>) -> Result<PathBuf, DeclareErro
     let mut finished = aligned(&segment);
     header::mark_ready(&mut finished);
     DeclaredLinks::from_segment(base.topology(), &finished)?;
-    let (Some(folder), Some(name)) = (file.parent(), file.file_name().and_then(|it| it.to_str()))
-    else {
-        return Err(DeclareError::Name { file });
-    };
-    match named::publish(folder, name, &mut segment, 0o444) {
-        Err(PublishError::Store { source, .. })
-            if source.kind() == io::ErrorKind::AlreadyExists =>
-        {
-            Err(DeclareError::Exists { file })
-        }
-        published => Ok(published?),
-    }
+    let published = named::publish_new(&file, &mut segment, mode(false))?;
+    published.ok_or(DeclareError::Exists { file })
 }
 
 /// Removes the links that are declared for an adopted topology. Processes that have adopted them
@@ -82,18 +69,10 @@ pub fn declare(base: &Adopted, graph: &Links<'_>) -> Result<PathBuf, DeclareErro
 /// [`DeclareError`].
 pub fn forget(base: &Adopted) -> Result<(), DeclareError> {
     let file = file_of(base)?;
-    match std::fs::remove_file(&file) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(DeclareError::Missing { file })
-        }
-        Err(source) => Err(PublishError::Store { file, step: "be removed", source }.into()),
-    }
+    if remove_file(&file)? { Ok(()) } else { Err(DeclareError::Missing { file }) }
 }
 
 fn file_of(base: &Adopted) -> Result<PathBuf, DeclareError> {
     let FileKey::Path(file) = base.keys().file_key() else { return Err(DeclareError::Memfd) };
-    let mut name = file.as_path().as_os_str().to_owned();
-    name.push(DeclaredLinks::ENDING);
-    Ok(name.into())
+    Ok(with_ending(file.as_path(), DeclaredLinks::ENDING))
 }

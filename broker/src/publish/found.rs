@@ -92,7 +92,7 @@ impl Published {
             Ok(own) if named.is_some_and(|name| name != own) => {
                 let removed = remove_if(&self.file, self.id);
                 let is_left = !removed && self.file.symlink_metadata().is_ok();
-                if is_left { remove_file(&self.file) } else { Ok(()) }
+                if is_left { remove_file(&self.file).map(drop) } else { Ok(()) }
             }
             _ => remove(&self.file),
         }

@@ -3,9 +3,12 @@
 
 use super::address::{self, OF_HWLOC_SEGMENTS};
 use super::error::{LegacyError, PublishError};
+use super::options::mode;
 use super::store::named;
+use crate::file_bytes::with_ending;
 use crate::hwloc::{self, HwlocTopology, Input, LoadOptions, TypeFilter};
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use topobroker_layout::object_type::ObjectType;
@@ -55,7 +58,7 @@ pub(super) fn publish(
     base: &Path,
     private: bool,
 ) -> Result<Legacy, LegacyError> {
-    let mode = if private { 0o400 } else { 0o444 };
+    let mode = mode(private);
     let is_this_system = topology.is_this_system();
     let text = xml::export(topology);
     let kept = topology.flags() & INCLUDE_DISALLOWED;
@@ -150,42 +153,44 @@ fn write_segment(
         step: "report the length of its segment",
         source,
     })?;
-    let (folder, name) = parts(path)?;
-    let mut taken = io::ErrorKind::AddrInUse.into();
-    for address in OF_HWLOC_SEGMENTS.map(address::at) {
+    let address = at_first_free(path, OF_HWLOC_SEGMENTS, length, mode, |file, address| {
         let start = usize::try_from(address).unwrap_or(0);
+        hwloc::write_shmem(topology, file, start, length)
+    })?;
+    Ok((address, length as u64))
+}
+
+/// Publishes a file that hwloc writes for the first of some addresses that is free in this process.
+/// Returns that address.
+pub(super) fn at_first_free(
+    path: &Path,
+    addresses: impl IntoIterator<Item = u64>,
+    length: usize,
+    mode: u32,
+    mut write: impl FnMut(&File, u64) -> io::Result<()>,
+) -> Result<u64, LegacyError> {
+    let mut taken = io::ErrorKind::AddrInUse.into();
+    for address in addresses.into_iter().map(address::at) {
         let mut refused = None;
-        let written = named::publish_written(folder, name, length, mode, |file| {
-            hwloc::write_shmem(topology, file, start, length)
-                .inspect_err(|error| refused = error.raw_os_error())
+        let written = named::publish_written(path, length, mode, |file| {
+            write(file, address).inspect_err(|error| refused = error.raw_os_error())
         });
         match (written, refused) {
-            (Ok(_), _) => return Ok((address, length as u64)),
+            (Ok(_), _) => return Ok(address),
             (Err(PublishError::Store { source, .. }), Some(EBUSY)) => taken = source,
             (Err(error), _) => return Err(error.into()),
         }
     }
-    Err(LegacyError::Address { file: file(), source: taken })
+    Err(LegacyError::Address { file: path.to_owned(), source: taken })
 }
 
 /// The error that hwloc reports for an address range that is not free.
-pub(super) const EBUSY: i32 = rustix::io::Errno::BUSY.raw_os_error();
+const EBUSY: i32 = rustix::io::Errno::BUSY.raw_os_error();
 
 fn write_file(path: &Path, bytes: &[u8], mode: u32) -> Result<(), LegacyError> {
-    let (folder, name) = parts(path)?;
-    let write = |mut file: &std::fs::File| file.write_all(bytes);
-    named::publish_written(folder, name, bytes.len(), mode, write)?;
+    let write = |mut file: &File| file.write_all(bytes);
+    named::publish_written(path, bytes.len(), mode, write)?;
     Ok(())
-}
-
-/// Folder and name of a file.
-pub(super) fn parts(path: &Path) -> Result<(&Path, &str), PublishError> {
-    let name = path.file_name().and_then(|name| name.to_str());
-    path.parent().zip(name).ok_or_else(|| PublishError::Store {
-        file: path.to_owned(),
-        step: "be named",
-        source: io::ErrorKind::InvalidInput.into(),
-    })
 }
 
 /// Removes the files for hwloc next to a segment or job.
@@ -206,12 +211,6 @@ pub(crate) fn companion_files(file: &Path) -> Vec<PathBuf> {
 pub(super) fn split_name(name: &str) -> (&str, bool) {
     let own = ENDINGS.iter().find_map(|ending| name.strip_suffix(ending));
     (own.unwrap_or(name), own.is_some())
-}
-
-pub(super) fn with_ending(file: &Path, ending: &str) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push(ending);
-    name.into()
 }
 
 /// Files that are removed if a later one cannot be made.

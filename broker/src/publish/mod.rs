@@ -31,10 +31,11 @@ pub use address::Address;
 pub(crate) use at_exit::remove_at_exit;
 pub use error::{LegacyError, PublishError};
 pub(crate) use header::{framed, header_of};
+pub(crate) use options::mode;
 pub use options::{NAME_PREFIX, PublishOptions, Store};
 pub(crate) use publisher::Publisher;
 pub use publisher::{PublisherState, boot_id, now, random, state_of};
-pub(crate) use remove::remove;
+pub(crate) use remove::{remove, remove_file};
 pub(crate) use store::file_id::{FileId, id_of, is_at};
 pub(crate) use store::memfd::{memfds, processes};
 pub(crate) use store::named;
@@ -113,10 +114,10 @@ pub fn publish(
     }
     let mut segment = framed(&header, &archive)?;
     let name = format!("{NAME_PREFIX}{}", header.segment_name());
-    let mode = mode_of(options);
+    let mode = mode(options.private);
     let (placed, store) = match &options.store {
         Store::Shm => file(shm::publish(&name, &mut segment, mode)?),
-        Store::Folder(folder) => file(named::publish(folder, &name, &mut segment, mode)?),
+        Store::Folder(folder) => file(named::publish(&folder.join(name), &mut segment, mode)?),
         Store::Memfd => {
             let memfd = memfd::publish(&name, &mut segment, mode)?;
             let number = rustix::fd::AsRawFd::as_raw_fd(&memfd);
@@ -137,11 +138,6 @@ pub fn publish(
     }
     publication.keep = options.keep;
     Ok(publication)
-}
-
-/// Permission bits of a segment.
-pub(crate) fn mode_of(options: &PublishOptions) -> u32 {
-    if options.private { 0o400 } else { 0o444 }
 }
 
 /// Publishes what is for programs that know only hwloc.

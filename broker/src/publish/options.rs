@@ -53,3 +53,8 @@ pub struct PublishOptions {
     /// caller.
     pub guard_callers: Vec<String>,
 }
+
+/// Permission bits of a segment.
+pub(crate) fn mode(is_private: bool) -> u32 {
+    if is_private { 0o400 } else { 0o444 }
+}

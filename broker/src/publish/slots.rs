@@ -1,11 +1,11 @@
 //! The slots for the hwloc guard: hwloc's own segments of this machine, for the loads of unmodified
 //! programs. They are in one file next to the node's segment, and are removed with it.
 
-use super::address::{self, OF_SLOTS};
-use super::error::{LegacyError, PublishError};
-use super::legacy::{EBUSY, parts, with_ending};
-use super::options::PublishOptions;
-use super::store::named;
+use super::address::OF_SLOTS;
+use super::error::LegacyError;
+use super::legacy::at_first_free;
+use super::options::{PublishOptions, mode};
+use crate::file_bytes::with_ending;
 use crate::hwloc::{self, HwlocTopology};
 use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeMap;
@@ -105,26 +105,15 @@ pub(super) fn publish(
     }
     let published = published.iter().map(|(name, value)| (OsString::from(name), value.clone()));
     let mut first = without_keys(&path, options, published)?;
-    let (folder, name) = parts(&path)?;
-    let mode = if options.private { 0o400 } else { 0o444 };
-    let mut taken = io::ErrorKind::AddrInUse.into();
-    for base in OF_SLOTS.map(address::at) {
+    let length = usize::try_from(end).unwrap_or(usize::MAX);
+    at_first_free(&path, OF_SLOTS, length, mode(options.private), |file, base| {
         for (slots, _) in &mut loaded {
             slots.address = base + (slots.offset - page);
         }
         first.keys = loaded.iter().map(|(slots, _)| *slots).collect();
-        let mut refused = None;
-        let length = usize::try_from(end).unwrap_or(usize::MAX);
-        let written = named::publish_written(folder, name, length, mode, |file| {
-            write(file, &first, &loaded).inspect_err(|error| refused = error.raw_os_error())
-        });
-        match (written, refused) {
-            (Ok(_), _) => return Ok(()),
-            (Err(PublishError::Store { source, .. }), Some(EBUSY)) => taken = source,
-            (Err(error), _) => return Err(error.into()),
-        }
-    }
-    Err(LegacyError::Address { file: path, source: taken })
+        write(file, &first, &loaded)
+    })?;
+    Ok(())
 }
 
 /// Whether the slots next to a segment are for the loads, the callers and the conditions for which

@@ -3,9 +3,7 @@
 use super::left::is_left;
 use crate::publish::found::read;
 use crate::publish::legacy::{FOR_HWLOC, companion_files};
-use crate::publish::{
-    Address, FileId, Publication, PublishOptions, boot_id, id_of, mode_of, slots,
-};
+use crate::publish::{Address, FileId, Publication, PublishOptions, boot_id, id_of, mode, slots};
 use std::fs;
 use std::path::{Path, PathBuf};
 use topobroker_layout::header::{HEADER_LEN, segment_len};
@@ -63,7 +61,7 @@ impl Served {
             && boot_id().is_ok_and(|id| id == header.boot_id)
             && (header.scope, header.source) == (options.scope, options.source)
             && has_address
-            && published.mode == mode_of(options)
+            && published.mode == mode(options.private)
             && FOR_HWLOC.into_iter().all(|ending| has(ending) == options.legacy)
             && has_slots
             && published.size == segment_len(archive.len()) as u64

@@ -2,9 +2,10 @@
 
 use super::error::JobError;
 use crate::aligned::aligned;
+use crate::file_bytes::with_ending;
 use crate::publish::publisher::{PublisherState, state_of};
 use crate::publish::store::file_id::{FileId, id_of, remove_if};
-use crate::publish::{NAME_PREFIX, PublishError, SHM_FOLDER, legacy};
+use crate::publish::{NAME_PREFIX, SHM_FOLDER, legacy, remove_file};
 use rustix::fs::Access;
 use std::collections::BTreeSet;
 use std::fs;
@@ -67,12 +68,9 @@ pub fn remove(base: &Adopted, name: &str) -> Result<(), JobError> {
         return Err(JobError::Missing { name: name.to_owned() });
     };
     legacy::remove_companions(&file);
-    match fs::remove_file(&file) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(JobError::Missing { name: name.to_owned() })
-        }
-        Err(source) => Err(PublishError::Store { file, step: "be removed", source }.into()),
+    match remove_file(&file)? {
+        true => Ok(()),
+        false => Err(JobError::Missing { name: name.to_owned() }),
     }
 }
 
@@ -121,12 +119,7 @@ pub(super) fn places_of(base: &Adopted, name: &str) -> Result<Vec<PathBuf>, JobE
     if !is_name(name) {
         return Err(JobError::Name { found: name.to_owned() });
     }
-    let file = |start: PathBuf| {
-        let mut file = start.into_os_string();
-        file.push(name);
-        file.into()
-    };
-    Ok(starts_of_files(base).into_iter().map(file).collect())
+    Ok(starts_of_files(base).iter().map(|start| with_ending(start, name)).collect())
 }
 
 fn is_name(name: &str) -> bool {
@@ -163,9 +156,7 @@ pub(crate) fn place_of_memfd(header: &Header) -> PathBuf {
 }
 
 fn start_of_jobs(base_file: &Path) -> PathBuf {
-    let mut start = base_file.as_os_str().to_owned();
-    start.push(".job-");
-    start.into()
+    with_ending(base_file, ".job-")
 }
 
 /// Removes all jobs over the topology of a file, because the topology is withdrawn.

@@ -15,6 +15,7 @@ use crate::linux::{Root, with_facts_of_now};
 use crate::publish::error::PublishError;
 use crate::publish::header::{framed, header_of};
 use crate::publish::legacy::{self, Legacy};
+use crate::publish::options::mode;
 use crate::publish::publisher::{self, Publisher};
 use crate::publish::store::file_id::{FileId, id_of, remove_if};
 use crate::publish::store::named;
@@ -22,7 +23,6 @@ use files::{new_file, places_of};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use topobroker_layout::encode::EncodeError;
 use topobroker_layout::header::{self, Header, Kind};
@@ -167,20 +167,8 @@ pub fn add(
         ..header_of(launcher)?
     };
     let mut segment = framed(&header, &archive)?;
-    let mode = if options.private { 0o400 } else { 0o444 };
-    let (folder, file_name) = match (file.parent(), file.file_name().and_then(|it| it.to_str())) {
-        (Some(folder), Some(file_name)) => (folder, file_name),
-        _ => return Err(JobError::Name { found: name.clone() }),
-    };
-    let file = match named::publish(folder, file_name, &mut segment, mode) {
-        Ok(file) => file,
-        Err(PublishError::Store { source, .. })
-            if source.kind() == io::ErrorKind::AlreadyExists =>
-        {
-            return Err(JobError::Exists { name: name.clone(), file });
-        }
-        Err(error) => return Err(error.into()),
-    };
+    let published = named::publish_new(&file, &mut segment, mode(options.private))?;
+    let file = published.ok_or_else(|| JobError::Exists { name: name.clone(), file })?;
     let id = fs::symlink_metadata(&file).ok().map(|metadata| id_of(&metadata));
     let legacy = options.legacy.then(|| legacy::publish(view.topology(), &file, options.private));
     let legacy = legacy.transpose().map_err(|error| {

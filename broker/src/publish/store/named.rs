@@ -1,5 +1,6 @@
 //! A segment as a file. The file is filled while it has no name, then gets its name in one step.
 
+use crate::file_bytes::with_ending;
 use crate::publish::error::{PublishError, failed};
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags, RenameFlags};
@@ -9,28 +10,40 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use topobroker_layout::header;
 
-/// Publishes a segment in a folder.
-pub(crate) fn publish(
-    folder: &Path,
-    name: &str,
+/// Publishes a segment under a name. Returns its whole path, which readers in other folders need.
+pub(in crate::publish) fn publish(
+    path: &Path,
     segment: &mut [u8],
     mode: u32,
 ) -> Result<PathBuf, PublishError> {
-    publish_written(folder, name, segment.len(), mode, |file| write_segment(file, segment))
+    publish_written(path, segment.len(), mode, |file| write_segment(file, segment))
+}
+
+/// [`publish`]; `None` if there is a file of this name already.
+pub(crate) fn publish_new(
+    path: &Path,
+    segment: &mut [u8],
+    mode: u32,
+) -> Result<Option<PathBuf>, PublishError> {
+    match publish(path, segment, mode) {
+        Err(PublishError::Store { source, .. })
+            if source.kind() == io::ErrorKind::AlreadyExists =>
+        {
+            Ok(None)
+        }
+        published => published.map(Some),
+    }
 }
 
 /// Publishes a file of `length` bytes that `write` fills.
 pub(in crate::publish) fn publish_written(
-    folder: &Path,
-    name: &str,
+    path: &Path,
     length: usize,
     mode: u32,
     write: impl FnOnce(&File) -> io::Result<()>,
 ) -> Result<PathBuf, PublishError> {
-    // Readers in other folders need the whole path.
-    let folder = std::path::absolute(folder).map_err(failed(folder, "find the folder", length))?;
-    let path = folder.join(name);
-    match open_nameless(&folder, length)? {
+    let path = std::path::absolute(path).map_err(failed(path, "find the folder", length))?;
+    match open_nameless(path.parent().unwrap_or(&path), length)? {
         Some(file) => {
             fill(&file, &path, length, mode, write)?;
             give_name(&file, &path, length)?;
@@ -108,9 +121,7 @@ fn publish_renamed(
     mode: u32,
     write: impl FnOnce(&File) -> io::Result<()>,
 ) -> Result<(), PublishError> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(".new");
-    let temporary = PathBuf::from(temporary);
+    let temporary = with_ending(path, ".new");
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CLOEXEC;
     let file = rustix::fs::open(&temporary, flags, Mode::RUSR | Mode::WUSR)
         .map_err(|error| failed(&temporary, "make the file", length)(error.into()))?;
