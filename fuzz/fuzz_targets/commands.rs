@@ -85,10 +85,10 @@ fn command(topology: Topology<'_>, line: &str) {
     let words = std::iter::once("fuzz").chain(line.split(' '));
     // It is an error if the topology does not have what is asked for, so errors are ignored.
     let _ = match Command::try_parse_from(words).expect(line) {
-        Command::Ls(ls) => ls.text(topology),
-        Command::Calc(calc) => calc.text(topology),
-        Command::Info(info) => info.text(topology),
-        Command::Distrib(distrib) => distrib.text(topology),
+        Command::Ls(ls) => ls.text(Some(topology)),
+        Command::Calc(calc) => calc.text(Some(topology)),
+        Command::Info(info) => info.text(Some(topology)),
+        Command::Distrib(distrib) => distrib.text(Some(topology)),
     };
 }
 

@@ -66,27 +66,13 @@ fn ignored(text: &str) -> Result<ObjectType, String> {
 
 impl Distrib {
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        output::print(&self.output()?)
+        output::print(&self.text(None)?)
     }
 
-    /// Returns the text that this command prints for the topology that its options name.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such topology, or for the reasons that [`Distrib::text`] lists.
-    pub fn output(&self) -> anyhow::Result<String> {
-        self.subject.answer(self.filters().as_ref(), |topology| self.parts(topology))
-    }
-
-    /// Returns the text that this command prints for a topology.
-    ///
-    /// # Errors
-    ///
-    /// If the topology has no objects of a type that an option names, or if too many parts are
-    /// asked for.
-    pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
-        let filters = self.filters();
-        self.subject.answer_of(topology, filters.as_ref(), |topology| self.parts(topology))
+    /// The text that this command prints of `loaded`, or otherwise of the topology that its options
+    /// name.
+    pub fn text(&self, loaded: Option<Topology<'_>>) -> anyhow::Result<String> {
+        self.subject.answer_of(loaded, self.filters().as_ref(), |topology| self.parts(topology))
     }
 
     /// The filters for `--ignore`; `None` without this option.

@@ -23,7 +23,7 @@ use topobroker_layout::object_type::ObjectType;
 use topobroker_reader::{AdoptError, Adopted, Archive, Keys, KeysError, Source, Topology};
 
 /// Where a topology comes from.
-#[derive(Debug, Clone, PartialEq, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Args)]
 pub(super) struct Input {
     /// Read this instead: an hwloc XML file (`-` is standard input), a segment, the folder of a
     /// saved Linux file system, a tar file of either (but not in commands that run others), each

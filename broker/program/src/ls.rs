@@ -149,8 +149,7 @@ impl Ls {
             return picture.with(&self.picture, [self.physical, self.logical]).run();
         }
         self.of = Some(of);
-        let filters = Some(self.filters.filters());
-        let text = self.subject.answer(filters, |topology| self.print(topology))?;
+        let text = self.text(None)?;
         let is_tree = of == Of::Console && self.file().is_none() && !self.json;
         let text = if is_tree { color::tree(text) } else { text };
         output::write(self.file(), text.as_bytes(), self.force)
@@ -185,15 +184,11 @@ impl Ls {
         output::with_format(self.output.as_deref())
     }
 
-    /// Returns the text that this command prints for a topology.
-    ///
-    /// # Errors
-    ///
-    /// If the part of the topology that the options name is empty, or if the topology has no
-    /// synthetic description and `--of synthetic` asks for it.
-    pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+    /// The text that this command prints of `loaded`, or otherwise of the topology that its options
+    /// name.
+    pub fn text(&self, loaded: Option<Topology<'_>>) -> anyhow::Result<String> {
         let filters = Some(self.filters.filters());
-        self.subject.answer_of(topology, filters, |topology| self.print(topology))
+        self.subject.answer_of(loaded, filters, |topology| self.print(topology))
     }
 
     fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {

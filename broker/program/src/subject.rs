@@ -17,7 +17,7 @@ use topobroker_reader::jobs::cgroup_view;
 use topobroker_reader::{Adopted, Archive, RestrictFlags, Topology, View};
 
 /// Options that name a topology and a part of it.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(super) struct Subject {
     #[command(flatten)]
     input: Input,
@@ -84,17 +84,20 @@ impl Subject {
         self.answer_with(held.archive()?.topology(), filters, text)
     }
 
-    /// [`Subject::answer`] for a topology that is loaded already. As in hwloc, types are filtered
-    /// before the topology is restricted.
+    /// [`Subject::answer`] for `loaded` if it is there.
     pub(super) fn answer_of<R>(
         &self,
-        whole: Topology<'_>,
+        loaded: Option<Topology<'_>>,
         filters: Option<&Filters>,
         text: impl FnOnce(Topology<'_>) -> anyhow::Result<R>,
     ) -> anyhow::Result<R> {
-        self.answer_with(whole, filters, |_, part| text(part))
+        match loaded {
+            Some(whole) => self.answer_with(whole, filters, |_, part| text(part)),
+            None => self.answer(filters, text),
+        }
     }
 
+    /// As in hwloc, types are filtered before the topology is restricted.
     fn answer_with<R>(
         &self,
         whole: Topology<'_>,

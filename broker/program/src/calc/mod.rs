@@ -119,7 +119,7 @@ impl Calc {
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
         self.subject.note_source_if(self.verbose);
         if !self.inputs.locations.is_empty() {
-            return output::print(&self.output()?);
+            return output::print(&self.text(None)?);
         }
         // Line by line, because the writer may wait for the answer to each line.
         self.subject.answer(None, |topology| {
@@ -136,24 +136,10 @@ impl Calc {
         Ok(ExitCode::SUCCESS)
     }
 
-    /// Returns the text that this command prints for the topology that its options name.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such topology, or for the reasons that [`Calc::text`] lists.
-    pub fn output(&self) -> anyhow::Result<String> {
-        self.subject.answer(None, |topology| self.locations(topology))
-    }
-
-    /// Returns the text that this command prints for a topology and the locations on the command
-    /// line.
-    ///
-    /// # Errors
-    ///
-    /// If a location is malformed or names an object that does not exist, or if a question does not
-    /// fit the topology.
-    pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
-        self.subject.answer_of(topology, None, |topology| self.locations(topology))
+    /// The text that this command prints for the locations on the command line, of `loaded` or
+    /// otherwise of the topology that its options name.
+    pub fn text(&self, loaded: Option<Topology<'_>>) -> anyhow::Result<String> {
+        self.subject.answer_of(loaded, None, |topology| self.locations(topology))
     }
 
     fn locations(&self, topology: Topology<'_>) -> anyhow::Result<String> {

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use topobroker_draw::{Lines, Page, Picture, Units, ascii, ascii_coloured, html, pdf, svg, tikz};
 
 /// The file of a picture.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct PictureFile {
     /// Write to this file instead of standard output. Its name decides the format: .svg, .html,
     /// .png, .pdf, .tex or .txt; `-.svg` is standard output in that format

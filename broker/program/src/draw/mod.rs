@@ -28,7 +28,7 @@ use topobroker_reader::links::SwitchModel;
 use topobroker_reader::{Topology, TypeName};
 
 /// Draw a node: its objects, what a view of it hides, the ranks of its jobs in colour, or its links
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Draw {
     #[command(flatten)]
@@ -77,22 +77,7 @@ pub(crate) struct Draw {
 impl Draw {
     /// The picture that `lstopo` draws with options of `ls`.
     pub(crate) fn like_lstopo(subject: Subject, file: PictureFile, filters: FilterOptions) -> Self {
-        Self {
-            subject,
-            file,
-            links: false,
-            filters,
-            show: Vec::new(),
-            highlight: Vec::new(),
-            no_ranks: false,
-            factorize: None,
-            no_factorize: false,
-            physical: false,
-            logical: false,
-            no_legend: false,
-            append_legend: Vec::new(),
-            width: None,
-        }
+        Self { subject, file, filters, ..Self::default() }
     }
 
     /// The picture with lstopo's options.

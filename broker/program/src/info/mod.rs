@@ -97,27 +97,14 @@ struct Related<'a> {
 impl Info {
     pub(crate) fn run(mut self) -> anyhow::Result<ExitCode> {
         self.subject.note_source_if(self.verbose);
-        output::print(&self.output()?)
+        output::print(&self.text(None)?)
     }
 
-    /// Returns the text that this command prints for the topology that its options name.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such topology, or for the reasons that [`Info::text`] lists.
-    pub fn output(&self) -> anyhow::Result<String> {
-        self.subject.answer(Some(self.filters.filters()), |topology| self.print(topology))
-    }
-
-    /// Returns the text that this command prints for a topology.
-    ///
-    /// # Errors
-    ///
-    /// If a location is malformed or names an object that does not exist, or if a type has no
-    /// level.
-    pub fn text(&self, topology: Topology<'_>) -> anyhow::Result<String> {
+    /// The text that this command prints of `loaded`, or otherwise of the topology that its options
+    /// name.
+    pub fn text(&self, loaded: Option<Topology<'_>>) -> anyhow::Result<String> {
         let filters = Some(self.filters.filters());
-        self.subject.answer_of(topology, filters, |topology| self.print(topology))
+        self.subject.answer_of(loaded, filters, |topology| self.print(topology))
     }
 
     fn print(&self, topology: Topology<'_>) -> anyhow::Result<String> {

@@ -44,13 +44,11 @@ fn output(line: &[String], file: &Path, loaded: Topology<'_>) -> Result<String, 
         false => words.chain(arguments.to_vec()).collect(),
     };
     let command = Command::try_parse_from(words).map_err(|error| error.to_string())?;
-    let answer = match (command, itself) {
-        (Command::Calc(calc), true) => calc.output(),
-        (Command::Calc(calc), false) => calc.text(loaded),
-        (Command::Info(info), true) => info.output(),
-        (Command::Info(info), false) => info.text(loaded),
-        (Command::Distrib(distrib), true) => distrib.output(),
-        (Command::Distrib(distrib), false) => distrib.text(loaded),
+    let loaded = (!itself).then_some(loaded);
+    let answer = match command {
+        Command::Calc(calc) => calc.text(loaded),
+        Command::Info(info) => info.text(loaded),
+        Command::Distrib(distrib) => distrib.text(loaded),
     };
     answer.map_err(|error| format!("{error:#}"))
 }

@@ -32,7 +32,7 @@ fn ls_prints_what_lstopo_prints() {
         let opened = Archive::open(archive).unwrap();
         let topology = opened.topology();
         let arguments = command.split(' ');
-        let printed = Command::try_parse_from(arguments).unwrap().ls.text(topology);
+        let printed = Command::try_parse_from(arguments).unwrap().ls.text(Some(topology));
         match printed {
             Ok(printed) if printed == *stdout => passed += 1,
             Err(_) if !stderr.is_empty() => refused += 1,
@@ -88,7 +88,8 @@ fn ls_prints_what_the_installed_lstopo_prints() {
         let topology = opened.topology();
         for options in MORE_OPTIONS {
             let command = ["ls"].into_iter().chain(options.split(' '));
-            let printed = Command::try_parse_from(command).unwrap().ls.text(topology).unwrap();
+            let printed =
+                Command::try_parse_from(command).unwrap().ls.text(Some(topology)).unwrap();
             let file = ["-i", machine.path.to_str().unwrap(), "--if", "xml", "--of", "console"];
             let arguments: Vec<&str> = file.into_iter().chain(options.split(' ')).collect();
             let expected = String::from_utf8(lstopo(&arguments).unwrap().stdout).unwrap();
