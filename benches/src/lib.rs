@@ -8,5 +8,6 @@ pub mod cluster_questions;
 pub mod machines;
 pub mod nics;
 pub mod queries;
+pub mod times;
 pub mod ways;
 pub mod whole_cost;

@@ -1,11 +1,8 @@
 //! Networks of jobs: those that a site, a user and a cluster say.
 
 use topobroker::nics::NicFilter;
-use topobroker_reader::{
-    Archive,
-    devices::{NetworkId, NicChoice},
-};
-use topobroker_samples::made_nodes::{FACTORY, Kind, archived, nic, node};
+use topobroker_reader::devices::{NetworkId, NicChoice};
+use topobroker_samples::made_nodes::{self, FACTORY, Kind, nic, node};
 use topobroker_tests::segments::topobroker_file;
 
 #[test]
@@ -46,10 +43,9 @@ fn a_network_that_reaches_all_nodes_of_the_cluster_comes_before_a_wider_one_that
         "{in_cluster}"
     );
     // The filter puts what reaches all nodes first, whatever its bandwidth is.
-    let bytes = archived(2, &first);
-    let opened = Archive::open(&bytes).unwrap();
+    let topology = made_nodes::topology(2, &first);
     let kinds = |filter: NicFilter| {
-        let all = filter.networks(opened.topology(), NicChoice::Active);
+        let all = filter.networks(topology, NicChoice::Active);
         all.iter().map(|network| network.id.kind()).collect::<Vec<_>>()
     };
     assert_eq!(kinds(NicFilter::default()), ["RoCE", "InfiniBand"]);

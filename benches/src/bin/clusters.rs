@@ -12,6 +12,7 @@ use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker::publish::{PublishOptions, publish};
 use topobroker_benches::cluster_questions::{TIMES, TREE, questions};
+use topobroker_benches::times::best;
 use topobroker_cluster::Owners;
 use topobroker_cluster::{
     ClusterBuilder, GroupId, Like, NodeFile, SwitchTree, prepare_all, write_file,
@@ -251,16 +252,6 @@ fn fresh_processes(file: &Path, count: u32) -> anyhow::Result<(f64, f64)> {
         times.get(times.len() / 2).copied().unwrap_or(0.0)
     };
     Ok((median(&mut own), median(&mut usual)))
-}
-
-/// The shortest of several runs in microseconds.
-fn best(runs: u32, mut run: impl FnMut()) -> f64 {
-    let times = (0..runs).map(|_| {
-        let start = Instant::now();
-        run();
-        start.elapsed().as_secs_f64() * 1e6
-    });
-    times.fold(f64::INFINITY, f64::min)
 }
 
 /// Peak of this process's memory in MB.

@@ -8,6 +8,7 @@ use anyhow::{Context, ensure};
 use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use topobroker_benches::times::median;
 
 /// Measure what the hwloc guard saves unmodified programs
 #[derive(Debug, Parser)]
@@ -113,11 +114,6 @@ fn numbers(mut command: Command) -> anyhow::Result<Vec<Vec<f64>>> {
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let lines = text.lines().map(|line| line.split(' ').filter_map(|it| it.parse().ok()).collect());
     Ok(lines.collect())
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 fn main() -> anyhow::Result<()> {

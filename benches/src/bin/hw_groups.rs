@@ -3,8 +3,8 @@
 #![forbid(unsafe_code)]
 
 use std::hint::black_box;
-use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
+use topobroker_benches::times::best;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive,
@@ -34,11 +34,11 @@ fn main() -> anyhow::Result<()> {
         let segment = job_segment(opened.topology(), ranks, pus)?;
         let resources = Job::from_segment(opened.topology(), &segment)?.hw_resources();
         let all: Vec<u32> = (0..ranks).collect();
-        let groups = best(|| _ = black_box(resources.groups(2)));
+        let groups = best(2000, || _ = black_box(resources.groups(2)));
         let of_rank =
-            best(|| _ = black_box(resources.groups_of(black_box(3), 2).map(Iterator::count)));
-        let info = best(|| _ = black_box(resources.info(black_box(3)).map(Iterator::count)));
-        let unguided = best(|| {
+            best(2000, || _ = black_box(resources.groups_of(black_box(3), 2).map(Iterator::count)));
+        let info = best(2000, || _ = black_box(resources.info(black_box(3)).map(Iterator::count)));
+        let unguided = best(2000, || {
             let Ok(split) = resources.unguided(black_box(&all)) else { return };
             black_box(all.iter().filter(|rank| split.part(**rank).is_some()).count());
         });
@@ -58,7 +58,7 @@ fn slowest_colours(resources: &HwResources<'_>) -> anyhow::Result<(String, f64)>
     for resource in resources.types() {
         let uri = Uri::of(resource);
         resources.instances(uri)?;
-        let time = best(|| {
+        let time = best(2000, || {
             let Ok(instances) = resources.instances(black_box(uri)) else { return };
             fill(&mut colours, &instances);
             black_box(&colours);
@@ -73,14 +73,4 @@ fn fill(colours: &mut [i64], instances: &Instances<'_>) {
     for (slot, instance) in colours.iter_mut().zip(instances.iter()) {
         *slot = instance.map_or(-1, i64::from);
     }
-}
-
-/// The least time of several calls, in microseconds.
-fn best(mut call: impl FnMut()) -> f64 {
-    let runs = (0..2000).map(|_| {
-        let start = Instant::now();
-        call();
-        start.elapsed().as_secs_f64() * 1e6
-    });
-    runs.fold(f64::INFINITY, f64::min)
 }

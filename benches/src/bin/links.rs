@@ -6,9 +6,9 @@ use anyhow::Context;
 use std::hint::black_box;
 use std::io::Write;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker::links::json;
+use topobroker_benches::times::best;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive,
@@ -51,7 +51,7 @@ fn main() -> anyhow::Result<()> {
         let archive = to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
         let opened = Archive::open(&archive)?;
         let topology = opened.topology();
-        let built = best(|| _ = black_box(topology.links(black_box(SwitchModel::One))));
+        let built = best(300, || _ = black_box(topology.links(black_box(SwitchModel::One))));
         let links = topology.links(SwitchModel::One)?;
         let gpus: Vec<VertexId> = links
             .vertex_ids()
@@ -65,10 +65,10 @@ fn main() -> anyhow::Result<()> {
         let mut paths = Paths::new(&links, false);
         let measures = [Measure::Bandwidth, Measure::Latency, Measure::Hops];
         let pair = measures.map(|measure| {
-            best(|| _ = black_box(paths.between(black_box(from), black_box(to), measure)))
+            best(300, || _ = black_box(paths.between(black_box(from), black_box(to), measure)))
         });
         let all = measures.map(|measure| {
-            best(|| {
+            best(300, || {
                 for vertex in links.vertex_ids() {
                     black_box(paths.of(vertex, Direction::Outgoing, measure));
                 }
@@ -99,14 +99,4 @@ fn networkx(links: &Links<'_>, from: VertexId, to: VertexId) -> Option<Vec<Strin
     running.stdin.take()?.write_all(json(links).to_string().as_bytes()).ok()?;
     let output = running.wait_with_output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8(output.stdout).ok()?.split_whitespace().map(str::to_owned).collect())
-}
-
-/// The least time of several calls, in microseconds.
-fn best(mut call: impl FnMut()) -> f64 {
-    let runs = (0..300).map(|_| {
-        let start = Instant::now();
-        call();
-        start.elapsed().as_secs_f64() * 1e6
-    });
-    runs.fold(f64::INFINITY, f64::min)
 }

@@ -9,6 +9,7 @@ use clap::Parser;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
+use topobroker_benches::times::median;
 
 /// Compare `tb_load` with hwloc's load, where nothing is published
 #[derive(Debug, Parser)]
@@ -88,9 +89,4 @@ fn time(program: &Path, processes: usize, at_once: usize) -> anyhow::Result<f64>
         }
     }
     Ok(start.elapsed().as_secs_f64() * 1000.0)
-}
-
-fn median(mut times: Vec<f64>) -> f64 {
-    times.sort_by(f64::total_cmp);
-    times.get(times.len() / 2).copied().unwrap_or_default()
 }

@@ -6,9 +6,9 @@ use anyhow::{Context, ensure};
 use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
-use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker_benches::nics::{with_devices, with_nics};
+use topobroker_benches::times::best;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{
     Archive, Locality, Object, ObjectType, OsDeviceKind, Set, Topology,
@@ -87,13 +87,13 @@ fn assignment() -> anyhow::Result<()> {
     let pus = topology.objects_with_type(ObjectType::PU);
     let sets: Vec<Set> = pus.filter_map(Object::cpuset).collect();
     let ranks: Vec<NearTo<'_, '_>> = sets.iter().map(NearTo::Pus).collect();
-    let time = best(|| {
+    let time = best(200000, || {
         black_box(topology.assign(black_box(&nics), black_box(&ranks), 1));
     });
     let given = topology.assign(&nics, &ranks, 1);
     let loads = nics.iter().map(|nic| given.iter().filter(|it| *it == nic).count());
     let loads: Vec<usize> = loads.collect();
-    let networks = best(|| {
+    let networks = best(200000, || {
         black_box(topology.network_shares(black_box(NicChoice::Active)).count());
     });
     println!("\nnetworks of {} NICs: {networks:.1} us", nics.len());
@@ -107,7 +107,7 @@ fn assignment() -> anyhow::Result<()> {
     let together: Vec<NearTo<'_, '_>> =
         sets.iter().take(1).cycle().take(256).map(NearTo::Pus).collect();
     for (where_they_are, ranks) in [("everywhere", everywhere), ("near one GPU", together)] {
-        let gpu_time = best(|| {
+        let gpu_time = best(200000, || {
             black_box(topology.assign(black_box(&gpus), black_box(&ranks), 1));
         });
         println!("256 ranks {where_they_are}, {} GPUs: {gpu_time:.0} us", gpus.len());
@@ -146,39 +146,29 @@ fn theirs(program: &Path, machine: &str, ranks: u32, pus: u32) -> anyhow::Result
 fn ours(topology: Topology<'_>, job: Job<'_>) -> Cost {
     let ranks = u32::try_from(job.ranks().len()).unwrap_or(u32::MAX);
     let mut near = vec![Locality::UNKNOWN; job.ranks().len()];
-    let peers = best(|| {
+    let peers = best(200000, || {
         let all = job.localities(black_box(0)).into_iter().flatten();
         near.iter_mut().zip(all).for_each(|(slot, locality)| *slot = locality);
         black_box(&near);
     });
     let others: Vec<u32> = (1..65).map(|step| step * 37 % ranks).collect();
-    let pair = best(|| {
+    let pair = best(200000, || {
         for other in &others {
             black_box(job.locality(black_box(3), black_box(*other)));
         }
     });
     let set = job.rank(1).and_then(|rank| rank.cpuset).unwrap_or_default();
     let mut text = String::with_capacity(1024);
-    let string = best(|| {
+    let string = best(200000, || {
         text.clear();
         // Writing to a string cannot fail.
         let _ = topology.write_locality_string(black_box(&set), &mut text);
         black_box(&text);
     });
     let first = job.rank(0).and_then(|rank| rank.cpuset).unwrap_or_default();
-    let devices = best(|| {
+    let devices = best(200000, || {
         let all = topology.device_distances(black_box(&first), DeviceKinds::ALL);
         black_box(all.map(|it| u32::from(it.min)).sum::<u32>());
     });
     Cost { devices, peers, pair: pair / 64.0, string }
-}
-
-/// The least time of several calls, in microseconds.
-fn best(mut call: impl FnMut()) -> f64 {
-    let runs = (0..200000).map(|_| {
-        let start = Instant::now();
-        call();
-        start.elapsed().as_secs_f64() * 1e6
-    });
-    runs.fold(f64::INFINITY, f64::min)
 }

@@ -13,7 +13,7 @@ use topobroker_layout::encode::to_bytes;
 use topobroker_layout::set::Format;
 use topobroker_reader::text::xml;
 use topobroker_reader::{Archive, Set, Topology, View};
-use topobroker_samples::{loaded, machines, shared};
+use topobroker_samples::{loaded, machines, shared, topology_of};
 
 /// The XML of a machine of which these PUs and NUMA nodes may be used. hwloc removes the others
 /// when it loads it, as it does when it discovers a machine in a cgroup.
@@ -54,9 +54,7 @@ fn check(input: &Input, picks: &Picks) {
     // Both are read from XML, which does not have all that hwloc knows of a synthetic machine.
     let bytes = to_bytes(&capture(&loaded(input)).unwrap()).unwrap();
     let text = xml::export(Archive::open(&bytes).unwrap().topology());
-    let bytes = to_bytes(&capture(&loaded(&Input::XmlText(text))).unwrap()).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
-    let whole = archive.topology();
+    let whole = topology_of(&capture(&loaded(&Input::XmlText(text))).unwrap());
     let count = whole.object_count();
     let nth = |pick: usize| whole.objects().nth(picks.objects[pick].index(count)).unwrap();
     // What hwloc does with PUs that are allowed and not there is no matter here.

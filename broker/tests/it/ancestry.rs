@@ -8,7 +8,7 @@ use topobroker::hwloc::Input;
 use topobroker::hwloc::capture;
 use topobroker_layout::encode::to_bytes;
 use topobroker_reader::{Archive, Depth, Object, ObjectType, Topology};
-use topobroker_samples::{machines, shared};
+use topobroker_samples::{machines, shared, topology_of};
 
 fn number(object: &TopologyObject) -> u64 {
     object.global_persistent_index()
@@ -98,9 +98,7 @@ fn the_non_io_ancestor_of_a_device_is_the_object_it_is_attached_to() {
     let path = folder.path().join("device.xml");
     std::fs::write(&path, xml).unwrap();
     let topology = topobroker_samples::loaded(&Input::Xml(path));
-    let bytes = to_bytes(&capture(&topology).unwrap()).unwrap();
-    let opened = Archive::open(&bytes).unwrap();
-    let topology = opened.topology();
+    let topology = topology_of(&capture(&topology).unwrap());
     let of_type = |object_type| topology.objects_with_type(object_type).next().unwrap();
     let device = of_type(ObjectType::OSDevice);
     assert_eq!(device.non_io_ancestor(), topology.root());

@@ -18,7 +18,7 @@ use topobroker_reader::{
     },
 };
 use topobroker_samples::jobs::segment_of_job;
-use topobroker_samples::{archived, describe, machines, shared, skip};
+use topobroker_samples::{archived, describe, machines, shared, skip, topology_of};
 
 /// Runs `ask` over the topology of a machine.
 pub(crate) fn with<R>(file: &Path, ask: impl FnOnce(Topology<'_>) -> R) -> R {
@@ -238,9 +238,8 @@ fn latencies_between_cpus_follow_from_the_matrix_and_the_latency_of_own_memory()
     });
     // Without nanoseconds, a matrix has no meaning.
     let bare = describe(&Input::Synthetic("Package:2 NUMANode:1 Core:2 PU:1".to_owned()));
-    let archive = to_bytes(&bare).unwrap();
-    let opened = Archive::open(&archive).unwrap();
-    let links = opened.topology().links(SwitchModel::One).unwrap();
+    let topology = topology_of(&bare);
+    let links = topology.links(SwitchModel::One).unwrap();
     assert!(links.links().iter().all(|link| link.latency.is_none()));
 }
 

@@ -3,9 +3,8 @@
 use crate::networks::given;
 use std::collections::{BTreeMap, BTreeSet};
 use topobroker::nics::NicFilter;
-use topobroker_reader::Archive;
 use topobroker_reader::devices::{NetworkId, NicChoice};
-use topobroker_samples::made_nodes::{FACTORY, Kind, Nic, archived};
+use topobroker_samples::made_nodes::{self, FACTORY, Kind, Nic};
 
 /// The network that the rule chooses, computed in another way: the bandwidth of each is summed up,
 /// and the first in the order of kinds, subnets and rates of those with the most is taken.
@@ -64,9 +63,7 @@ fn on_random_nodes_all_ranks_use_the_network_of_the_model_and_share_its_nics_eve
                 ][random.usize(..6)],
             })
             .collect();
-        let bytes = archived(packages, &nics);
-        let opened = Archive::open(&bytes).unwrap();
-        let topology = opened.topology();
+        let topology = made_nodes::topology(packages, &nics);
         let network = NicFilter::default().network(topology, NicChoice::Active);
         let expected = model(&nics);
         assert_eq!(network.as_ref().map(|it| key_of(it.id)), expected, "{round}: {nics:?}");
@@ -74,9 +71,8 @@ fn on_random_nodes_all_ranks_use_the_network_of_the_model_and_share_its_nics_eve
         let mut other = nics.clone();
         random.shuffle(&mut other);
         other.iter_mut().for_each(|nic| nic.package = random.usize(..packages));
-        let other = archived(packages, &other);
-        let other = Archive::open(&other).unwrap();
-        let there = NicFilter::default().network(other.topology(), NicChoice::Active);
+        let other = made_nodes::topology(packages, &other);
+        let there = NicFilter::default().network(other, NicChoice::Active);
         assert_eq!(there.map(|it| it.id), network.as_ref().map(|it| it.id), "{round}");
         let Some(network) = network else { continue };
         chosen.insert(network.id.kind());

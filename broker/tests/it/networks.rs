@@ -4,18 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use topobroker::findings;
 use topobroker::hwloc::Input;
 use topobroker::nics::{NicFilter, NicRank, Rule, chosen};
-use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job as layout;
 use topobroker_reader::devices::environment::{Library, of_nics};
 use topobroker_reader::jobs::runs_of_pus;
 use topobroker_reader::{
-    Archive, Object, Set, Topology, View,
+    Object, Set, Topology, View,
     devices::{LinkLayer, NearTo, NicChoice},
     jobs::Job,
 };
 use topobroker_samples::jobs::segment_of_job;
-use topobroker_samples::made_nodes::{FACTORY, Kind, Nic, archived, nic};
-use topobroker_samples::{describe, shared};
+use topobroker_samples::made_nodes::{FACTORY, Kind, Nic, nic};
+use topobroker_samples::{describe, made_nodes, shared, topology_of};
 
 /// The NIC that each of the ranks, one on each core, is given.
 pub(crate) fn given(topology: Topology<'_>, filter: &NicFilter) -> Vec<String> {
@@ -31,9 +30,8 @@ pub(crate) fn given(topology: Topology<'_>, filter: &NicFilter) -> Vec<String> {
 
 /// The NICs that ranks get on a node with two packages, each once.
 fn used(nics: &[Nic]) -> BTreeSet<String> {
-    let bytes = archived(2, nics);
-    let opened = Archive::open(&bytes).unwrap();
-    given(opened.topology(), &NicFilter::default()).into_iter().collect()
+    let topology = made_nodes::topology(2, nics);
+    given(topology, &NicFilter::default()).into_iter().collect()
 }
 
 fn names(names: &[&str]) -> BTreeSet<String> {
@@ -137,9 +135,7 @@ fn ranks_of_a_job_use_one_network_in_the_situations_of_public_bug_reports() {
 
 /// The NICs that a library gives to one rank on each core, if no variable says which to use.
 fn alone(rule: Rule, nics: &[Nic]) -> BTreeSet<String> {
-    let bytes = archived(2, nics);
-    let opened = Archive::open(&bytes).unwrap();
-    let topology = opened.topology();
+    let topology = made_nodes::topology(2, nics);
     let all: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
     let ranks: Vec<NicRank<'_>> = (0..)
         .zip(topology.objects_with_type(topobroker_reader::ObjectType::Core))
@@ -151,9 +147,7 @@ fn alone(rule: Rule, nics: &[Nic]) -> BTreeSet<String> {
 
 /// The variables of UCX, NCCL and MPICH for a rank that has the first of some NICs.
 fn variables(nics: &[Nic], given: &BTreeSet<String>) -> String {
-    let bytes = archived(2, nics);
-    let opened = Archive::open(&bytes).unwrap();
-    let topology = opened.topology();
+    let topology = made_nodes::topology(2, nics);
     let all: Vec<Object<'_>> = topology.nics(NicChoice::Active).collect();
     let first = topology.os_device(given.first().unwrap()).unwrap();
     let of = |library| of_nics(library, &[first], &all);
@@ -165,9 +159,8 @@ fn variables(nics: &[Nic], given: &BTreeSet<String>) -> String {
 fn of_a_reference_machine_no_rank_gets_the_accelerated_ethernet_function() {
     let Some(shared) = shared() else { return };
     let machine = Input::Xml(shared.join("topologies/openpmix__test-topo.xml"));
-    let bytes = to_bytes(&describe(&machine)).unwrap();
-    let opened = Archive::open(&bytes).unwrap();
-    let network = NicFilter::default().network(opened.topology(), NicChoice::ActiveOrUnknown);
+    let topology = topology_of(&describe(&machine));
+    let network = NicFilter::default().network(topology, NicChoice::ActiveOrUnknown);
     let network = network.unwrap();
     assert_eq!(network.id.kind(), "InfiniBand");
     let names: Vec<&str> = network.nics.iter().filter_map(|nic| nic.name()).collect();
@@ -176,13 +169,12 @@ fn of_a_reference_machine_no_rank_gets_the_accelerated_ethernet_function() {
 
 #[test]
 fn a_port_with_a_lid_is_of_infiniband_and_an_active_one_without_is_not() {
-    let bytes = archived(
+    let topology = made_nodes::topology(
         1,
         &[nic("mlx5_0", 0, 100, Kind::InfiniBand(FACTORY)), nic("mlx5_1", 0, 100, Kind::Roce)],
     );
-    let opened = Archive::open(&bytes).unwrap();
     let layer = |name: &str| {
-        let device = opened.topology().os_device(name).unwrap();
+        let device = topology.os_device(name).unwrap();
         device.ports().next().unwrap().link_layer()
     };
     assert_eq!(layer("mlx5_0"), Some(LinkLayer::InfiniBand));
@@ -198,11 +190,10 @@ fn sites_name_networks_and_nics_as_ucx_and_nccl_do() {
         nic("mlx5_10", 1, 200, ib),
         nic("mlx5_an0", 0, 100, Kind::Roce),
     ];
-    let bytes = archived(2, &nics);
-    let opened = Archive::open(&bytes).unwrap();
+    let topology = made_nodes::topology(2, &nics);
     let used = |network, only, without| -> BTreeSet<String> {
         let filter = NicFilter::new(network, only, without).unwrap();
-        given(opened.topology(), &filter).into_iter().collect()
+        given(topology, &filter).into_iter().collect()
     };
     assert_eq!(used(None, Some("=mlx5_0:1,mlx5_1"), None), names(&["mlx5_0", "mlx5_1"]));
     assert_eq!(used(None, Some("=mlx5_0:2"), None), names(&[]));
@@ -226,9 +217,7 @@ fn mpich_numbers_the_nics_of_one_provider_of_libfabric() {
         nic("hsn0", 0, 200, Kind::Slingshot),
         nic("hsn1", 1, 200, Kind::Slingshot),
     ];
-    let bytes = archived(2, &nics);
-    let opened = Archive::open(&bytes).unwrap();
-    let topology = opened.topology();
+    let topology = made_nodes::topology(2, &nics);
     let all: Vec<Object<'_>> =
         ["eno1", "hsn0", "hsn1"].map(|name| topology.os_device(name).unwrap()).into();
     let variables = of_nics(Library::Mpich, &all[2..], &all);
@@ -244,9 +233,7 @@ fn mpich_numbers_the_nics_of_one_provider_of_libfabric() {
 fn a_job_whose_ranks_are_on_networks_that_do_not_reach_each_other_is_found() {
     let nics =
         [nic("mlx5_0", 0, 200, Kind::InfiniBand(FACTORY)), nic("mlx5_1", 1, 100, Kind::Roce)];
-    let bytes = archived(2, &nics);
-    let opened = Archive::open(&bytes).unwrap();
-    let topology = opened.topology();
+    let topology = made_nodes::topology(2, &nics);
     let found = |names: [&str; 2]| {
         let cores: Vec<Set> = [0, 4].map(|pu| [pu].into_iter().collect()).into();
         let ranks = [0, 1].map(|rank| (rank, runs_of_pus(topology, &cores[rank as usize])));

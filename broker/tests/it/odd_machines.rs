@@ -4,14 +4,14 @@
 use topobroker::hwloc::Input;
 use topobroker::links::{GuestBusIds, NcclFile, nccl};
 use topobroker::placement::{Policy, Rules, place};
-use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_layout::encode::AlignedVec;
 use topobroker_reader::devices::environment::{Interface, of_gpus};
 use topobroker_reader::{
     Archive, ObjectType, Set, Topology, View,
     devices::PathClass,
     links::{SwitchModel, VertexKind},
 };
-use topobroker_samples::{archived, describe, machines, shared};
+use topobroker_samples::{archived, describe, machines, shared, topology_of, topology_of_xml};
 
 /// The archive of one of the cases of `../shared`.
 fn case(name: &str) -> Option<AlignedVec> {
@@ -96,9 +96,7 @@ fn ranks_on_a_machine_without_cores_are_unbound_or_refused_as_by_launchers() {
 fn default_nodes_are_one_for_each_set_of_pus_and_cover_the_machine() {
     let Some(shared) = shared() else { return };
     for machine in machines(&shared) {
-        let bytes = archived(machine.path);
-        let opened = Archive::open(&bytes).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of_xml(machine.path);
         let mut seen = Set::new();
         for node in topology.default_numa_nodes().skip_while(|it| it.cpuset_weight() == Some(0)) {
             let pus = node.cpuset().unwrap();
@@ -113,9 +111,7 @@ fn what_a_gpu_is_does_not_depend_on_who_asks() {
     let Some(shared) = shared() else { return };
     let mut bare = 0;
     for machine in machines(&shared) {
-        let bytes = archived(machine.path);
-        let opened = Archive::open(&bytes).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of_xml(machine.path);
         let links = topology.links(SwitchModel::One).unwrap();
         let is_gpu = |kind| kind == VertexKind::Gpu;
         let vertices = links.vertices().iter().filter(|vertex| is_gpu(vertex.kind)).count();
@@ -163,11 +159,9 @@ const GPUS: &str = r#"<topology version="2.0">
 #[test]
 fn gpus_are_named_by_uuid_where_it_is_known_otherwise_by_their_number_on_the_bus() {
     let variables = |xml: &str, interface, names: &[&str]| {
-        let bytes = to_bytes(&describe(&Input::XmlText(xml.to_owned()))).unwrap();
-        let opened = Archive::open(&bytes).unwrap();
-        let gpus: Vec<_> =
-            names.iter().map(|name| opened.topology().os_device(name).unwrap()).collect();
-        let found = of_gpus(interface, &gpus, opened.topology());
+        let topology = topology_of(&describe(&Input::XmlText(xml.to_owned())));
+        let gpus: Vec<_> = names.iter().map(|name| topology.os_device(name).unwrap()).collect();
+        let found = of_gpus(interface, &gpus, topology);
         found.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>()
     };
     let plain = GPUS.replace("NVML0", "").replace("NVML1", "");
@@ -186,30 +180,25 @@ fn gpus_are_named_by_uuid_where_it_is_known_otherwise_by_their_number_on_the_bus
 #[test]
 fn the_part_of_a_process_on_a_die_without_memory_keeps_the_memory_of_the_node() {
     let xml = GPUS.replace("NVML0", "").replace("NVML1", "");
-    let bytes = to_bytes(&describe(&Input::XmlText(xml))).unwrap();
-    let opened = Archive::open(&bytes).unwrap();
+    let topology = topology_of(&describe(&Input::XmlText(xml)));
     let pus: Set = [2, 3].into_iter().collect();
-    let view = View::of_pus(opened.topology(), &pus).unwrap();
+    let view = View::of_pus(topology, &pus).unwrap();
     assert_eq!(view.topology().root().cpuset(), Some(pus));
     assert_eq!(view.topology().objects_with_type(ObjectType::NUMANode).count(), 1);
     let other: Set = [0].into_iter().collect();
-    assert_eq!(
-        View::of_pus(opened.topology(), &other).unwrap().topology().root().cpuset(),
-        Some(other)
-    );
+    assert_eq!(View::of_pus(topology, &other).unwrap().topology().root().cpuset(), Some(other));
 }
 
 #[test]
 fn ranks_are_mapped_and_bound_to_the_pus_near_gpus_in_turn() {
     let xml = GPUS.replace("NVML0", "").replace("NVML1", "");
-    let bytes = to_bytes(&describe(&Input::XmlText(xml))).unwrap();
-    let opened = Archive::open(&bytes).unwrap();
+    let topology = topology_of(&describe(&Input::XmlText(xml)));
     let near: Set = [0, 1].into_iter().collect();
-    let ranks = placed(opened.topology(), "gpu", Some(3));
+    let ranks = placed(topology, "gpu", Some(3));
     assert_eq!(ranks, vec![Some(near.clone()); 3]);
-    assert_eq!(placed(opened.topology(), "gpu", None).len(), 4);
+    assert_eq!(placed(topology, "gpu", None).len(), 4);
     let policy = Policy::parse("hwthread", Some("gpu")).unwrap();
-    let ranks = place(opened.topology(), &policy, Some(4), &[]).unwrap();
+    let ranks = place(topology, &policy, Some(4), &[]).unwrap();
     let ranks: Vec<_> = ranks.into_iter().map(|it| it.cpuset).collect();
     assert_eq!(ranks, vec![Some(near); 4]);
 }

@@ -8,9 +8,11 @@ use topobroker::hwloc::Input;
 use topobroker::placement::{
     PlacedRank, PlacementError, Policy, Room, Rules, place, place_on, report,
 };
-use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_layout::encode::AlignedVec;
 use topobroker_reader::{Archive, Object, ObjectType, Set, Topology};
-use topobroker_samples::{GoldenMap, archived, describe, golden_maps, golden_pus, shared};
+use topobroker_samples::{
+    GoldenMap, archived, describe, golden_maps, golden_pus, shared, topology_of,
+};
 
 /// The map of the machine with a rank's PUs. Open MPI draws a rank that is not bound as one that is
 /// bound to all PUs.
@@ -146,9 +148,7 @@ fn random_mappings_equal_those_of_the_installed_mpirun() {
     let mut random = fastrand::Rng::with_seed(20);
     let (mut same, mut refused, mut uncounted, mut crashed) = (0, 0, 0, 0);
     for machine in machines {
-        let archive = to_bytes(&describe(&Input::Synthetic(machine.to_owned()))).unwrap();
-        let opened = Archive::open(&archive).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of(&describe(&Input::Synthetic(machine.to_owned())));
         std::fs::write(&file, topobroker_reader::text::xml::export(topology)).unwrap();
         let end = same + refused + uncounted + 34;
         while same + refused + uncounted < end {

@@ -5,14 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use topobroker::hwloc::Input;
 use topobroker_embedding::{has, prefix, succeed, topobroker};
-use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_layout::encode::AlignedVec;
 use topobroker_reader::{
-    Archive,
     groups::{HwResources, Unguided, Uri},
     jobs::Job,
     links::{Direction, LinkPath, Measure, Paths, SwitchModel},
 };
-use topobroker_samples::{checkout, describe, shared_folder, skip, temporary};
+use topobroker_samples::{checkout, describe, shared_folder, skip, temporary, topology_of};
 
 /// An MPI: the folder of its programs, if they are not in the search path, and how they are called.
 pub(crate) struct Mpi {
@@ -227,11 +226,10 @@ fn check(mpi: Option<Mpi>) {
             true => Input::Xml(machine.clone().into()),
             false => Input::Synthetic(machine.clone()),
         };
-        let archive = to_bytes(&describe(&input)).unwrap();
-        let opened = Archive::open(&archive).unwrap();
+        let topology = topology_of(&describe(&input));
         let mut segment = AlignedVec::<16>::new();
         segment.extend_from_slice(&job);
-        let resources = Job::from_segment(opened.topology(), &segment).unwrap().hw_resources();
+        let resources = Job::from_segment(topology, &segment).unwrap().hw_resources();
         let mut lines = BTreeSet::new();
         expected(&resources, "world", &(0..8).collect::<Vec<_>>(), &mut lines);
         expected(&resources, "odd", &[7, 5, 3, 1], &mut lines);

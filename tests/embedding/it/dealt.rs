@@ -4,8 +4,8 @@ use std::fmt::Write;
 use topobroker_embedding::{compile, prefix, succeed, topobroker};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::devices::NearTo;
-use topobroker_reader::{Archive, Object, Topology};
-use topobroker_samples::{archived, machines, shared};
+use topobroker_reader::{Object, Topology};
+use topobroker_samples::{machines, shared, topology_of_xml};
 
 /// Jobs of each machine.
 const JOBS: usize = 10;
@@ -41,9 +41,7 @@ fn the_program_c_and_rust_deal_the_gpus_of_random_jobs_alike() {
     let mut random = fastrand::Rng::with_seed(54);
     let mut jobs = 0;
     for machine in &machines(&shared) {
-        let archive = archived(&machine.path);
-        let archive = Archive::open(&archive).unwrap();
-        let topology = archive.topology();
+        let topology = topology_of_xml(&machine.path);
         let gpus: Vec<Object<'_>> = topology.gpus().collect();
         // GPUs without a name are PCI devices without an OS device.
         if gpus.len() < 2 || gpus.iter().any(|gpu| gpu.name().is_none()) {

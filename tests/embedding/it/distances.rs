@@ -6,10 +6,10 @@ use std::process::Command;
 use topobroker_embedding::{compile, has_package, said};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
-    Archive, ObjectType, Topology,
+    ObjectType, Topology,
     devices::{DeviceDistance, DeviceKinds},
 };
-use topobroker_samples::{archived, machines, shared};
+use topobroker_samples::{machines, shared, topology_of_xml};
 
 const KINDS: [DeviceKinds; 4] =
     [DeviceKinds::ALL, DeviceKinds::GPU, DeviceKinds::NETWORK, DeviceKinds::OPEN_FABRICS];
@@ -90,9 +90,7 @@ fn distances_and_ids_of_devices_are_those_of_pmix_where_it_has_an_answer() {
     let mut random = fastrand::Rng::with_seed(42);
     let (mut files, mut answered, mut failed) = (0, 0, 0);
     for machine in &machines(&shared) {
-        let archive = archived(&machine.path);
-        let opened = Archive::open(&archive).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of_xml(&machine.path);
         let pus: Vec<u32> = topology.root().cpuset().unwrap_or_default().iter().collect();
         if topology.objects_with_type(ObjectType::OSDevice).next().is_none() || pus.is_empty() {
             continue;
@@ -114,9 +112,7 @@ fn distances_by_the_rule_of_pmix_7_are_those_of_a_model_of_it() {
     let mut random = fastrand::Rng::with_seed(43);
     let (mut files, mut answered, mut apart) = (0, 0, 0);
     for machine in &machines(&shared) {
-        let archive = archived(&machine.path);
-        let opened = Archive::open(&archive).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of_xml(&machine.path);
         let pus: Vec<u32> = topology.root().cpuset().unwrap_or_default().iter().collect();
         if topology.objects_with_type(ObjectType::OSDevice).next().is_none() || pus.is_empty() {
             continue;

@@ -7,17 +7,16 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use topobroker::hwloc::Input;
 use topobroker_embedding::{compile, said};
-use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job::Rank;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::jobs::runs_of_pus;
 use topobroker_reader::{
-    Archive, RestrictFlags, Topology, View,
+    RestrictFlags, Topology, View,
     groups::{HwResources, Unguided, Uri},
     jobs::Job,
 };
 use topobroker_samples::jobs::segment_of_ranks;
-use topobroker_samples::{archived, describe, machines, shared, synthetic};
+use topobroker_samples::{describe, machines, shared, synthetic, topology_of, topology_of_xml};
 
 /// The instances of all ranks, by type; `None` for a type that the machine does not have.
 type Instances = BTreeMap<String, Option<Vec<i64>>>;
@@ -87,9 +86,7 @@ fn instances_of_ranks_are_those_of_all_recorded_rows() {
     }
     for ((xml, bindings), expected) in jobs {
         let description = describe(&Input::Xml(shared.join("topologies").join(xml)));
-        let archive = to_bytes(&description).unwrap();
-        let opened = Archive::open(&archive).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of(&description);
         with_job(&View::whole(topology), topology, &parse_sets(bindings), |resources| {
             check(&resources, &expected, xml);
         });
@@ -208,9 +205,7 @@ fn instances_of_ranks_are_those_of_hwloc_on_all_machines_and_views() {
     let (mut rows, mut of_views, mut splits) = (0, 0, 0);
     let mut types: BTreeSet<String> = BTreeSet::new();
     for machine in &machines(&shared) {
-        let archive = archived(&machine.path);
-        let opened = Archive::open(&archive).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of_xml(&machine.path);
         let all: Vec<u32> = topology.root().cpuset().unwrap_or_default().iter().collect();
         if all.is_empty() {
             continue;
@@ -253,9 +248,7 @@ fn instances_of_ranks_are_those_of_hwloc_with_every_cache_and_groups_of_several_
         "Package:2 L5:2 L4:2 L3:1 L3i:1 L2:2 L2i:1 L1d:1 L1i:2 Core:1 PU:2",
         "Group:2 Package:2 Die:2 [NUMANode(memory=1GB)] Group:2 L2:2 Core:2 PU:1",
     ] {
-        let archive = to_bytes(&synthetic(machine)).unwrap();
-        let opened = Archive::open(&archive).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of(&synthetic(machine));
         let pus: Vec<u32> = topology.root().cpuset().unwrap().iter().collect();
         let mut set = || Some(any_set(&mut random, topology, &pus));
         let jobs: Vec<Sets> = (0..20).map(|_| (0..24).map(|_| set()).collect()).collect();
@@ -267,9 +260,7 @@ fn instances_of_ranks_are_those_of_hwloc_with_every_cache_and_groups_of_several_
             });
         }
     }
-    let archive = to_bytes(&synthetic("Group:2 Package:2 Group:2 Core:2 PU:1")).unwrap();
-    let opened = Archive::open(&archive).unwrap();
-    let topology = opened.topology();
+    let topology = topology_of(&synthetic("Group:2 Package:2 Group:2 Core:2 PU:1"));
     with_job(&View::whole(topology), topology, &parse_sets("0;1"), |resources| {
         let error = resources.instances(Uri::parse("group").unwrap()).err().unwrap();
         let said = "say which, from hwloc://Group0 to hwloc://Group1";
@@ -292,9 +283,7 @@ fn groups_of(resources: &HwResources<'_>, rank: u32, least: usize) -> Vec<String
 
 #[test]
 fn the_example_of_three_colours_of_the_proposal_has_the_groups_that_it_draws() {
-    let archive = to_bytes(&synthetic("NUMANode:2 Core:3 PU:4")).unwrap();
-    let opened = Archive::open(&archive).unwrap();
-    let topology = opened.topology();
+    let topology = topology_of(&synthetic("NUMANode:2 Core:3 PU:4"));
     // Green ranks are on one core, the blue one on another core of the same node, red ones
     // elsewhere.
     let sets = parse_sets("0;1;2;3;4-7;12-15;16-19;20-23");

@@ -7,9 +7,9 @@ use topobroker_embedding::{compile, has, has_package, said};
 use topobroker_layout::job::Rank;
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::jobs::runs_of_pus;
-use topobroker_reader::{Archive, Depth, Locality, RestrictFlags, Topology, View, jobs::Job};
+use topobroker_reader::{Depth, Locality, RestrictFlags, Topology, View, jobs::Job};
 use topobroker_samples::jobs::segment_of_ranks;
-use topobroker_samples::{archived, machines, shared};
+use topobroker_samples::{machines, shared, topology_of_xml};
 
 /// The program that asks PMIx and Open MPI. `None` if one of them is not installed.
 fn reference(folder: &Path) -> Option<PathBuf> {
@@ -138,9 +138,7 @@ fn locality_strings_and_what_processes_share_are_those_of_pmix_and_open_mpi_on_a
     let mut random = fastrand::Rng::with_seed(24);
     let (mut pairs, mut of_views) = (0, 0);
     for machine in &machines(&shared) {
-        let archive = archived(&machine.path);
-        let opened = Archive::open(&archive).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of_xml(&machine.path);
         if topology.root().complete_cpuset().unwrap_or_default().is_empty() {
             continue;
         }

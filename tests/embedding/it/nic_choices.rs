@@ -8,10 +8,10 @@ use topobroker::nics::{NicRank, Rule, chosen};
 use topobroker_embedding::{compile, has_package, said};
 use topobroker_layout::set::{Format, Set};
 use topobroker_reader::{
-    Archive, Object, ObjectType, OsDeviceKind, Topology,
+    Object, ObjectType, OsDeviceKind, Topology,
     devices::{NearTo, Nearness, NicChoice, PathClass},
 };
-use topobroker_samples::{archived, machines, shared};
+use topobroker_samples::{machines, shared, topology_of_xml};
 
 fn name<'a>(device: &Object<'a>) -> &'a str {
     device.name().unwrap_or("-")
@@ -85,9 +85,7 @@ fn nics_by_the_rules_of_open_mpi_mpich_and_nccl_are_those_that_their_rules_choos
     let mut random = fastrand::Rng::with_seed(7);
     let (mut files, mut compared, mut with_gpus) = (0, 0, 0);
     for machine in &machines(&shared) {
-        let archive = archived(&machine.path);
-        let opened = Archive::open(&archive).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of_xml(&machine.path);
         // XML files do not say whether network interfaces are up.
         let nics: Vec<Object<'_>> = topology.nics(NicChoice::ActiveOrUnknown).collect();
         if nics.len() < 2 {
@@ -130,9 +128,7 @@ fn ranks_have_the_nearest_nics_and_equal_ones_are_dealt_evenly() {
     let mut random = fastrand::Rng::with_seed(8);
     let mut files = 0;
     for machine in &machines(&shared) {
-        let archive = archived(&machine.path);
-        let opened = Archive::open(&archive).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of_xml(&machine.path);
         let nics: Vec<Object<'_>> = topology.nics(NicChoice::ActiveOrUnknown).collect();
         if nics.len() < 2 {
             continue;
@@ -198,9 +194,8 @@ fn gpus_are_one_for_each_card_or_partition_and_no_displays() {
         let Some((_, count)) = expected.iter().find(|(name, _)| *name == machine.name) else {
             continue;
         };
-        let archive = archived(&machine.path);
-        let opened = Archive::open(&archive).unwrap();
-        let names: Vec<&str> = opened.topology().gpus().map(|gpu| name(&gpu)).collect();
+        let topology = topology_of_xml(&machine.path);
+        let names: Vec<&str> = topology.gpus().map(|gpu| name(&gpu)).collect();
         assert_eq!(names.len(), *count, "{}: {names:?}", machine.name);
     }
 }
@@ -209,9 +204,7 @@ fn gpus_are_one_for_each_card_or_partition_and_no_displays() {
 fn a_nic_for_a_gpu_is_the_one_with_the_least_between_them() {
     let Some(shared) = shared() else { return };
     let file = shared.join("topologies/flux-core__ipa20.xml");
-    let archive = archived(file);
-    let opened = Archive::open(&archive).unwrap();
-    let topology = opened.topology();
+    let topology = topology_of_xml(file);
     let is_fabric = |it: &Object<'_>| {
         matches!(it.attributes(), topobroker_reader::Attributes::OsDevice { kind }
             if kind == OsDeviceKind::OpenFabrics)

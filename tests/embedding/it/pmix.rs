@@ -6,8 +6,8 @@ use std::process::Command;
 use topobroker_embedding::{
     assert_gone, assert_one_address, compile, has, has_package, is_root, prefix, said,
 };
-use topobroker_layout::encode::to_bytes;
-use topobroker_reader::{Archive, Locality, Set};
+use topobroker_reader::{Locality, Set};
+use topobroker_samples::topology_of;
 
 const SERVER: &str = "../../ffi/examples/pmix_server.c";
 const UNMODIFIED: &str = "pmix_client.c";
@@ -171,13 +171,12 @@ fn open_mpi_splits_ranks_by_our_locality_strings_as_we_do() {
     const RANKS: u32 = 8;
     let user = rustix::process::geteuid().as_raw();
     let Some(mut lines) = clients_on(MACHINE, "ranks", user, SPLITS, RANKS) else { return };
-    let archive = to_bytes(&topobroker_samples::synthetic(MACHINE)).unwrap();
-    let opened = Archive::open(&archive).unwrap();
+    let topology = topology_of(&topobroker_samples::synthetic(MACHINE));
     // The last rank is not bound.
     let set =
         |rank: u32| -> Option<Set> { (rank + 1 < RANKS).then(|| [rank].into_iter().collect()) };
     let shared = |one, other| match (set(one), set(other)) {
-        (Some(one), Some(other)) => opened.topology().relative_locality(&one, &other),
+        (Some(one), Some(other)) => topology.relative_locality(&one, &other),
         _ => Locality::NODE,
     };
     let kinds = [

@@ -21,6 +21,7 @@ use std::sync::Once;
 use topobroker::hwloc::{HwlocTopology, Input, LoadOptions, capture, load};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_reader::{Archive, Topology};
 
 /// 256 PUs, 691 objects.
 pub const SYNTHETIC_256: &str =
@@ -58,6 +59,17 @@ pub fn describe(input: &Input) -> Description {
 /// The archive of an XML file.
 pub fn archived(xml: impl Into<PathBuf>) -> AlignedVec {
     to_bytes(&describe(&Input::Xml(xml.into()))).expect("a topology that can be encoded")
+}
+
+/// The topology of a description, for as long as the test runs.
+pub fn topology_of(described: &Description) -> Topology<'static> {
+    let archive: &'static AlignedVec = Box::leak(Box::new(to_bytes(described).unwrap()));
+    Box::leak(Box::new(Archive::open(archive).unwrap())).topology()
+}
+
+/// The topology of an XML file, for as long as the test runs.
+pub fn topology_of_xml(xml: impl Into<PathBuf>) -> Topology<'static> {
+    topology_of(&describe(&Input::Xml(xml.into())))
 }
 
 /// Describes a synthetic machine.

@@ -1,9 +1,10 @@
 //! Made nodes with NICs of several networks.
 
-use crate::describe;
+use crate::{describe, topology_of};
 use std::fmt::Write;
 use topobroker::hwloc::Input;
-use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_layout::description::Description;
+use topobroker_reader::Topology;
 use topobroker_reader::devices::prefix_text;
 
 /// The prefix that InfiniBand subnets have from the factory.
@@ -124,9 +125,14 @@ pub fn node(packages: usize, nics: &[Nic]) -> String {
     xml
 }
 
-/// The archive of a node. What hwloc does not report, rates and states of interfaces, is added as
+/// The topology of a node, for as long as the test runs.
+pub fn topology(packages: usize, nics: &[Nic]) -> Topology<'static> {
+    topology_of(&described(packages, nics))
+}
+
+/// A node. What hwloc does not report, rates and states of interfaces, is added as
 /// the publisher finds it out.
-pub fn archived(packages: usize, nics: &[Nic]) -> AlignedVec {
+fn described(packages: usize, nics: &[Nic]) -> Description {
     let mut described = describe(&Input::XmlText(node(packages, nics)));
     for object in &mut described.objects {
         let Some(nic) = nics.iter().find(|nic| object.name.as_deref() == Some(&nic.name)) else {
@@ -141,5 +147,5 @@ pub fn archived(packages: usize, nics: &[Nic]) -> AlignedVec {
         };
         object.facts.extend(facts.into_iter().map(|(name, value)| (name.to_owned(), value)));
     }
-    to_bytes(&described).unwrap()
+    described
 }

@@ -3,11 +3,10 @@
 use topobroker::description::describe;
 use topobroker_cluster::formats::{FluxLevels, dot, jgf, node_names, r, tleaf, topology_units};
 use topobroker_cluster::{ClusterBuilder, GroupId};
-use topobroker_layout::encode::to_bytes;
 use topobroker_reader::cluster::{Cluster, GroupKind};
-use topobroker_reader::{Archive, RestrictFlags, Set, View};
+use topobroker_reader::{RestrictFlags, Set, View};
 use topobroker_sample_clusters::regular;
-use topobroker_samples::synthetic;
+use topobroker_samples::{synthetic, topology_of};
 
 #[test]
 fn clusters_are_written_for_flux_graphviz_and_scotch() {
@@ -39,10 +38,9 @@ fn clusters_are_written_for_flux_graphviz_and_scotch() {
     assert_eq!(resources["execution"]["nodelist"][0], "n2,n1,n01,n[10-11]");
     // Packages of different sizes are no tree of equal parts, although nodes are.
     let mut uneven = ClusterBuilder::new();
-    let archive = to_bytes(&synthetic("Package:2 Core:2 PU:1")).unwrap();
-    let opened = Archive::open(&archive).unwrap();
+    let topology = topology_of(&synthetic("Package:2 Core:2 PU:1"));
     let pus = Set::from_iter([0, 1, 2]);
-    let view = View::new(opened.topology(), &pus, RestrictFlags::NONE).unwrap();
+    let view = View::new(topology, &pus, RestrictFlags::NONE).unwrap();
     uneven.add_node(GroupId::CLUSTER, Some("a"), &describe(view.topology())).unwrap();
     let uneven = uneven.finish().unwrap();
     let error = tleaf(&Cluster::open(&uneven).unwrap()).unwrap_err().to_string();

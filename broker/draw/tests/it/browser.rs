@@ -8,12 +8,11 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use topobroker_draw::{DrawnRank, Fold, NodeOptions, Units, cluster, html, links, node, svg};
-use topobroker_layout::encode::to_bytes;
+use topobroker_reader::ObjectType;
 use topobroker_reader::cluster::Cluster;
 use topobroker_reader::links::SwitchModel;
-use topobroker_reader::{Archive, ObjectType};
 use topobroker_sample_clusters::grouped_by_fabric;
-use topobroker_samples::{archived, machines, shared, skip, synthetic};
+use topobroker_samples::{machines, shared, skip, synthetic, topology_of, topology_of_xml};
 
 /// A browser that ends with the test.
 struct Browser {
@@ -160,8 +159,7 @@ fn the_page_is_searched_walked_and_zoomed_by_keyboard_without_an_error() {
     let Some(browser) = Browser::start() else { return };
     let mut description = synthetic("Package:2 Core:8 PU:2");
     description.objects[0].infos.push(("HostName".to_owned(), "node17".to_owned()));
-    let bytes = to_bytes(&description).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
+    let topology = topology_of(&description);
     let rank = |rank: u32| DrawnRank {
         job: "j".to_owned(),
         rank,
@@ -169,7 +167,7 @@ fn the_page_is_searched_walked_and_zoomed_by_keyboard_without_an_error() {
     };
     let options = NodeOptions { ranks: (0..16).map(rank).collect(), ..NodeOptions::default() };
     let page = tempfile::Builder::new().suffix(".html").tempfile().unwrap();
-    std::fs::write(page.path(), html(&node(archive.topology(), &options, Units::PIXELS))).unwrap();
+    std::fs::write(page.path(), html(&node(topology, &options, Units::PIXELS))).unwrap();
     browser.open(page.path());
 
     // By rank: rank 1 is not rank 10.
@@ -233,10 +231,9 @@ fn the_page_is_searched_walked_and_zoomed_by_keyboard_without_an_error() {
 #[test]
 fn what_is_not_drawn_is_found_in_the_box_that_stands_for_it() {
     let Some(browser) = Browser::start() else { return };
-    let bytes = to_bytes(&synthetic("Package:4 Core:64 PU:2")).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
+    let topology = topology_of(&synthetic("Package:4 Core:64 PU:2"));
     let page = tempfile::Builder::new().suffix(".html").tempfile().unwrap();
-    let picture = node(archive.topology(), &NodeOptions::default(), Units::PIXELS);
+    let picture = node(topology, &NodeOptions::default(), Units::PIXELS);
     std::fs::write(page.path(), html(&picture)).unwrap();
     browser.open(page.path());
     let found = "return [...document.querySelectorAll('.found title')].map(it => it.textContent.split('\\n')[0])";
@@ -264,9 +261,7 @@ fn no_text_leaves_its_box_on_any_machine_and_no_figure_of_a_link_lies_on_another
     let mut page = tempfile::Builder::new().suffix(".html").tempfile().unwrap();
     writeln!(page, "<!doctype html><meta charset=utf-8>").unwrap();
     for machine in machines(&shared) {
-        let bytes = archived(machine.path);
-        let archive = Archive::open(&bytes).unwrap();
-        let topology = archive.topology();
+        let topology = topology_of_xml(machine.path);
         let pus = topology.objects_with_type(ObjectType::PU).take(48);
         let ranks = (0..).zip(pus).map(|(rank, pu)| DrawnRank {
             job: "j".to_owned(),

@@ -3,9 +3,8 @@
 use crate::pictures::rects;
 use std::collections::BTreeMap;
 use topobroker_draw::{Picture, Units, links, svg};
-use topobroker_reader::Archive;
 use topobroker_reader::links::SwitchModel;
-use topobroker_samples::{archived, machines, shared};
+use topobroker_samples::{machines, shared, topology_of_xml};
 
 /// The boxes of vertices by name: left, top, right and bottom.
 fn boxes(picture: &Picture) -> BTreeMap<String, [i64; 4]> {
@@ -39,10 +38,9 @@ fn is_at(point: [i64; 2], [left, top, right, bottom]: [i64; 4]) -> bool {
 fn of_all_machines(mut look: impl FnMut(&str, &Picture)) -> Option<usize> {
     let mut lines = 0;
     for machine in machines(&shared()?) {
-        let bytes = archived(&machine.path);
-        let archive = Archive::open(&bytes).unwrap();
+        let topology = topology_of_xml(&machine.path);
         for model in [SwitchModel::One, SwitchModel::Separate] {
-            let picture = links(&archive.topology().links(model).unwrap(), Units::PIXELS);
+            let picture = links(&topology.links(model).unwrap(), Units::PIXELS);
             look(&machine.name, &picture);
             lines += straight(&picture).len();
         }

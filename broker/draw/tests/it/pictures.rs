@@ -13,7 +13,9 @@ use topobroker_reader::cluster::Cluster;
 use topobroker_reader::links::SwitchModel;
 use topobroker_reader::{Archive, Format, ObjectType, Set, Topology};
 use topobroker_sample_clusters::grouped_by_fabric;
-use topobroker_samples::{SYNTHETIC_2048, archived, describe, machines, shared, synthetic};
+use topobroker_samples::{
+    SYNTHETIC_2048, describe, machines, shared, synthetic, topology_of, topology_of_xml,
+};
 
 fn whole() -> NodeOptions<'static> {
     NodeOptions { fold: Fold::Nothing, no_legend: true, ..NodeOptions::default() }
@@ -89,9 +91,7 @@ fn pictures_of_all_machines_have_what_ls_prints_and_no_box_on_another() {
     let Some(shared) = shared() else { return };
     let mut drawn = 0;
     for machine in machines(&shared) {
-        let bytes = archived(machine.path);
-        let archive = Archive::open(&bytes).unwrap();
-        let topology = archive.topology();
+        let topology = topology_of_xml(machine.path);
         let picture = node(topology, &whole(), Units::PIXELS);
         let labels = sorted(picture.labels().map(str::to_owned).collect());
         assert_eq!(labels, listed(topology), "{}", machine.name);
@@ -172,9 +172,8 @@ fn alike_boxes_have_one_shape_and_pictures_the_form_of_a_page() {
     let Some(shared) = shared() else { return };
     let (mut drawn, mut pages, mut whites) = (0, 0, Vec::new());
     for machine in machines(&shared) {
-        let bytes = archived(&machine.path);
-        let archive = Archive::open(&bytes).unwrap();
-        let picture = node(archive.topology(), &NodeOptions::default(), Units::PIXELS);
+        let topology = topology_of_xml(&machine.path);
+        let picture = node(topology, &NodeOptions::default(), Units::PIXELS);
         for class in ["pu", "core"] {
             for (count, sizes) in shapes(&picture, class) {
                 assert_eq!(
@@ -206,9 +205,8 @@ fn packages_with_as_many_groups_have_them_in_rows_of_one_length() {
     let Some(shared) = shared() else { return };
     // Only the second package has its devices in one group.
     let input = Input::Xml(shared.join("topologies/prrte__turin-4gpu-nvml.xml"));
-    let bytes = to_bytes(&describe(&input)).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
-    let text = svg(&node(archive.topology(), &NodeOptions::default(), Units::PIXELS));
+    let topology = topology_of(&describe(&input));
+    let text = svg(&node(topology, &NodeOptions::default(), Units::PIXELS));
     let text = text.replace('\n', " ");
     let mut lefts: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for block in text.split("<g id=").filter(|it| it.contains("class=\"group\"")) {
@@ -256,9 +254,8 @@ fn groups_in_groups_take_no_longer_the_deeper_they_are() {
         "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" {sets} {allowed}>\
          <object type=\"NUMANode\" os_index=\"0\" {sets} local_memory=\"1024\"/>{inner}</object></topology>"
     );
-    let bytes = to_bytes(&describe(&Input::XmlText(xml))).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
-    let picture = node(archive.topology(), &whole(), Units::PIXELS);
+    let topology = topology_of(&describe(&Input::XmlText(xml)));
+    let picture = node(topology, &whole(), Units::PIXELS);
     assert_eq!(picture.labels().filter(|it| it.starts_with("Group")).count(), 48);
 }
 
@@ -273,27 +270,25 @@ fn a_name_of_a_megabyte_is_cut_before_it_is_measured() {
     assert!(picture.width() < 2000, "{}", picture.width());
     assert!(svg(&picture).contains("nnn\u{2026}</text>"));
     description.objects[1].subtype = Some(name);
-    let bytes = to_bytes(&description).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
-    let picture = node(archive.topology(), &NodeOptions::default(), Units::PIXELS);
+    let topology = topology_of(&description);
+    let picture = node(topology, &NodeOptions::default(), Units::PIXELS);
     assert!(picture.width() < 2000, "{}", picture.width());
 }
 
 #[test]
 fn text_for_a_terminal_is_as_narrow_as_is_asked_for_if_what_is_in_it_can_be() {
-    let bytes = to_bytes(&synthetic("Package:4 L3:2 Core:8 PU:2")).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
+    let topology = topology_of(&synthetic("Package:4 L3:2 Core:8 PU:2"));
     for most in [60, 80, 100, 200] {
         let options = NodeOptions { most_width: Some(most), ..NodeOptions::default() };
-        let picture = node(archive.topology(), &options, Units::LETTERS);
+        let picture = node(topology, &options, Units::LETTERS);
         let text = ascii(&picture, Lines::Unicode);
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= most as usize, "{most}: {widest}");
     }
     let bare = NodeOptions { no_io: true, no_caches: true, no_pus: true, ..NodeOptions::default() };
-    let text = ascii(&node(archive.topology(), &bare, Units::LETTERS), Lines::Ascii);
+    let text = ascii(&node(topology, &bare, Units::LETTERS), Lines::Ascii);
     assert!(text.contains("Core L#63") && !text.contains("L3") && !text.contains("PU L#"));
-    let coloured = ascii_coloured(&node(archive.topology(), &bare, Units::LETTERS), Lines::Ascii);
+    let coloured = ascii_coloured(&node(topology, &bare, Units::LETTERS), Lines::Ascii);
     assert!(coloured.contains("\u{1b}[36mCore L#63\u{1b}[0m"));
 }
 
@@ -301,9 +296,8 @@ fn text_for_a_terminal_is_as_narrow_as_is_asked_for_if_what_is_in_it_can_be() {
 fn alike_devices_behind_one_bridge_are_one_box_that_says_which() {
     let Some(shared) = shared() else { return };
     let input = Input::Xml(shared.join("topologies/flux-core__tuo.SPX.xml"));
-    let bytes = to_bytes(&describe(&input)).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
-    let text = svg(&node(archive.topology(), &NodeOptions::default(), Units::PIXELS));
+    let topology = topology_of(&describe(&input));
+    let text = svg(&node(topology, &NodeOptions::default(), Units::PIXELS));
     assert!(
         text.contains(">16 PCI 0001:83:00.0</text>") && text.contains(">to 0001:94:00.0</text>")
     );
@@ -315,13 +309,12 @@ fn names_that_would_be_marks_of_a_format_are_written_as_text() {
     let mut description = synthetic("Core:1 PU:1");
     let name = "<b>&\"\u{1}\\input{x}_$";
     description.objects[0].infos.push(("HostName".to_owned(), name.to_owned()));
-    let bytes = to_bytes(&description).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
+    let topology = topology_of(&description);
     let options = NodeOptions::default();
-    let picture = node(archive.topology(), &options, Units::PIXELS);
+    let picture = node(topology, &options, Units::PIXELS);
     assert!(svg(&picture).contains("Host: &lt;b&gt;&amp;&quot;\u{fffd}\\input{x}_$"));
     assert!(tikz(&picture).contains("\\textbackslash{}input\\{x\\}\\_\\$"));
-    let letters = node(archive.topology(), &options, Units::LETTERS);
+    let letters = node(topology, &options, Units::LETTERS);
     assert!(ascii(&letters, Lines::Ascii).chars().all(|it| it == '\n' || !it.is_control()));
 }
 
@@ -345,9 +338,7 @@ fn a_page_of_2048_pus_is_small_also_with_a_rank_on_each_core() {
 
 #[test]
 fn a_pu_of_many_ranks_names_the_first_and_counts_the_others() {
-    let bytes = to_bytes(&synthetic("PU:2")).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
-    let topology = archive.topology();
+    let topology = topology_of(&synthetic("PU:2"));
     let rank = |pus: Option<Set>, rank| DrawnRank { job: "j".to_owned(), rank, pus };
     let mut ranks: Vec<DrawnRank> =
         (0..100).map(|number| rank(topology.root().cpuset(), number)).collect();
@@ -363,8 +354,7 @@ fn a_pu_of_many_ranks_names_the_first_and_counts_the_others() {
 
 #[test]
 fn ranks_from_the_thirteenth_on_have_another_border_in_every_format() {
-    let bytes = to_bytes(&synthetic("Core:13 PU:1")).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
+    let topology = topology_of(&synthetic("Core:13 PU:1"));
     let rank = |rank: u32| {
         let pus = Some(std::iter::once(rank).collect());
         DrawnRank { job: "j".to_owned(), rank, pus }
@@ -372,7 +362,7 @@ fn ranks_from_the_thirteenth_on_have_another_border_in_every_format() {
     let drawn = |ranks| {
         let options =
             NodeOptions { ranks: (0..ranks).map(rank).collect(), ..NodeOptions::default() };
-        let picture = node(archive.topology(), &options, Units::PIXELS);
+        let picture = node(topology, &options, Units::PIXELS);
         let pdf = String::from_utf8_lossy(&pdf(&picture, Page::Picture)).into_owned();
         [
             svg(&picture).matches("class=\"pu c0 r1\"").count(),
@@ -387,9 +377,7 @@ fn ranks_from_the_thirteenth_on_have_another_border_in_every_format() {
 
 #[test]
 fn what_a_view_hides_is_grey_and_ranks_have_the_colours_of_the_legend() {
-    let bytes = to_bytes(&synthetic("Package:2 Core:2 PU:2")).unwrap();
-    let archive = Archive::open(&bytes).unwrap();
-    let topology = archive.topology();
+    let topology = topology_of(&synthetic("Package:2 Core:2 PU:2"));
     let pus: Set = (0..4).collect();
     let view = topobroker_reader::View::whole(topology).restrict(&pus, Default::default()).unwrap();
     let ranks = vec![

@@ -8,9 +8,11 @@ use topobroker::hwloc::Input;
 use topobroker_cli::calc::Calc;
 use topobroker_cli::distrib::Distrib;
 use topobroker_cli::info::Info;
-use topobroker_layout::encode::{AlignedVec, to_bytes};
+use topobroker_layout::encode::AlignedVec;
 use topobroker_reader::{Archive, Topology};
-use topobroker_samples::{Row, archived, describe, machines, rows, shared, words};
+use topobroker_samples::{
+    Row, archived, describe, machines, rows, shared, topology_of, topology_of_xml, words,
+};
 
 #[derive(Parser)]
 enum Command {
@@ -141,8 +143,7 @@ const MORE_OBJECTS: [&str; 8] = [
 
 #[test]
 fn calc_answers_old_options_and_odd_numbers_as_hwloc_calc_does() {
-    let machine = to_bytes(&describe(&Input::Synthetic("node:4 core:4 pu:4".to_owned()))).unwrap();
-    let opened = Archive::open(&machine).unwrap();
+    let topology = topology_of(&describe(&Input::Synthetic("node:4 core:4 pu:4".to_owned())));
     for (line, expected) in [
         ("hwloc-calc --pulist pu:0-1", "0,1\n"),
         ("hwloc-calc --proclist core:1", "4,5,6,7\n"),
@@ -152,7 +153,7 @@ fn calc_answers_old_options_and_odd_numbers_as_hwloc_calc_does() {
         ("hwloc-calc --no-smt=4 0x1fe", "0x0\n"),
         ("hwloc-calc --no-smt=-1 0x1fe", "0x000001fe\n"),
     ] {
-        let found = output(&words(line), Path::new(""), opened.topology());
+        let found = output(&words(line), Path::new(""), topology);
         assert_eq!(found.as_deref(), Ok(expected), "{line}");
     }
 }
@@ -174,9 +175,7 @@ fn info_prints_what_the_installed_hwloc_info_prints() {
     }
     let mut compared = 0;
     for machine in machines(&shared).into_iter().step_by(4) {
-        let archive = archived(&machine.path);
-        let opened = Archive::open(&archive).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of_xml(&machine.path);
         for objects in MORE_OBJECTS.into_iter().chain(["--support"]) {
             let expected = theirs(&machine.path, objects).unwrap();
             let line = words(&format!("hwloc-info {objects}"));

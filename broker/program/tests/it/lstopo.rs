@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use topobroker_cli::ls::Ls;
 use topobroker_layout::encode::AlignedVec;
 use topobroker_reader::Archive;
-use topobroker_samples::{Row, archived, machines, rows, shared};
+use topobroker_samples::{Row, archived, machines, rows, shared, topology_of_xml};
 
 #[derive(Parser)]
 struct Command {
@@ -83,9 +83,7 @@ fn ls_prints_what_the_installed_lstopo_prints() {
         return;
     }
     for machine in machines(&shared) {
-        let archive = archived(&machine.path);
-        let opened = Archive::open(&archive).unwrap();
-        let topology = opened.topology();
+        let topology = topology_of_xml(&machine.path);
         for options in MORE_OPTIONS {
             let command = ["ls"].into_iter().chain(options.split(' '));
             let printed =
