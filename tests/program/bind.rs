@@ -190,6 +190,12 @@ fn a_command_becomes_a_rank_with_its_pus_its_keys_and_the_variables_of_its_devic
         assert!(Path::new(lines[1]).exists() && lines[1].ends_with(".job-mine"), "{text}");
         assert_eq!(lines[2], node.keys[2].1);
     }
+    // A launcher gives each process its rank.
+    let mut launched = node.command(&["job", "exec", "mine", "--", "sh", "-c", show]);
+    let alone = launched.output().unwrap();
+    assert!(String::from_utf8_lossy(&alone.stderr).contains("add --rank RANK"), "{alone:?}");
+    let launched = launched.env("OMPI_COMM_WORLD_RANK", "4").output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&launched.stdout).lines().next(), Some(&*mask));
     // Within the job, it is the job that is meant.
     let own = node.run(&["job", "exec", "mine", "--rank", "4", &topobroker_file(), "job", "show"]);
     let bound: Vec<&str> = own.lines().map(|line| &line[..12]).collect();

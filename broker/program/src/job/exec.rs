@@ -2,6 +2,8 @@
 
 use super::named::JobName;
 use crate::bind::exec_as_rank;
+use crate::ps::launched_rank;
+use anyhow::Context;
 use clap::Args;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -13,9 +15,9 @@ use topobroker_reader::Adopted;
 pub(super) struct Exec {
     #[command(flatten)]
     job: JobName,
-    /// The rank
+    /// The rank; by default the one that mpirun, mpiexec or srun has given this process
     #[arg(long, value_name = "RANK")]
-    rank: u32,
+    rank: Option<u32>,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -23,6 +25,8 @@ pub(super) struct Exec {
 
 impl Exec {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
-        exec_as_rank(base, self.job.adopt(base)?, self.rank, &self.command)
+        let rank = self.rank.or_else(launched_rank);
+        let rank = rank.context("no launcher has given this process a rank: add --rank RANK")?;
+        exec_as_rank(base, self.job.adopt(base)?, rank, &self.command)
     }
 }

@@ -4,7 +4,7 @@
 mod misbound;
 mod process;
 
-pub(crate) use process::RANK;
+pub(crate) use process::{RANK, launched_rank};
 
 use crate::subject::{Subject, ensure_is_here};
 use crate::{color, json, output};

@@ -15,6 +15,11 @@ pub(crate) const RANK: &str = "TOPOBROKER_RANK";
 /// starts in an allocation may have that of its node.
 const RANKS: [&str; 5] = [RANK, "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
 
+/// The rank that a launcher has given this process.
+pub(crate) fn launched_rank() -> Option<u32> {
+    RANKS.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
+}
+
 /// Variables that together distinguish one launch from another.
 const LAUNCHES: [&[&str]; 3] =
     [&["PMIX_NAMESPACE"], &["SLURM_JOB_ID", "SLURM_STEP_ID"], &["PMI_JOBID"]];
