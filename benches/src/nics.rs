@@ -33,7 +33,6 @@ pub fn with_devices(machine: &Description, kind: OsDeviceKind) -> Description {
                 object_type,
                 depth,
                 logical_index: index,
-                os_index: None,
                 gp_index: 1_000_000 + place as u64,
                 subtype: (kind == OsDeviceKind::CoProcessor && depth == Depth::OsDevice)
                     .then(|| "CUDA".to_owned()),
@@ -41,11 +40,8 @@ pub fn with_devices(machine: &Description, kind: OsDeviceKind) -> Description {
                 infos: vec![("Port1State".to_owned(), "4".to_owned())],
                 facts: vec![("Port1Rate".to_owned(), "100 Gb/sec (4X EDR)".to_owned())],
                 attributes,
-                page_types: Vec::new(),
-                symmetric_subtree: false,
-                sets: None,
                 parent: Some(above),
-                children: Vec::new(),
+                ..Object::default()
             });
             if let Some(object) = machine.objects.get_mut(above) {
                 object.children.push(place);

@@ -7,7 +7,6 @@ use libfuzzer_sys::arbitrary::{Result, Unstructured};
 use libfuzzer_sys::fuzz_target;
 use topobroker::description::describe;
 use topobroker_layout::archive::INDEX_LIMIT;
-use topobroker_layout::attributes::Attributes;
 use topobroker_layout::depth::Depth;
 use topobroker_layout::description::{Description, Object, Sets};
 use topobroker_layout::encode::to_bytes;
@@ -75,12 +74,9 @@ fn description(input: &mut Unstructured<'_>) -> Result<Description> {
             name: input.arbitrary()?,
             infos: input.arbitrary()?,
             facts: input.arbitrary()?,
-            attributes: Attributes::None,
-            page_types: Vec::new(),
-            symmetric_subtree: false,
             sets: sets(input, object_type, os_index)?,
             parent,
-            children: Vec::new(),
+            ..Object::default()
         });
         *logical += 1;
         if let Some(parent) = parent {

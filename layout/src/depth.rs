@@ -30,6 +30,13 @@ pub enum Depth {
     Misc,
 }
 
+impl Default for Depth {
+    /// That of the root.
+    fn default() -> Self {
+        Self::ROOT
+    }
+}
+
 impl Depth {
     /// The depth of the root.
     pub const ROOT: Self = Self::Normal(0);

@@ -37,7 +37,7 @@ pub struct Description {
 }
 
 /// One object of the tree. Counterpart: `struct hwloc_obj`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Object {
     /// Type.
     pub object_type: ObjectType,

@@ -2,11 +2,12 @@
 
 words! {
     /// Type of an object. Counterpart: `hwloc_obj_type_t`, with the same numbers.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
     #[repr(u8)]
     #[non_exhaustive]
     pub enum ObjectType {
         /// The root: a machine.
+        #[default]
         Machine = 0 => "Machine",
         /// A physical package, which goes into a socket.
         Package = 1 => "Package",

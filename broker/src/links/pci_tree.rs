@@ -200,19 +200,10 @@ impl Tree {
         objects.push(Object {
             object_type: ObjectType::Bridge,
             depth: Depth::Bridge,
-            logical_index: 0,
-            os_index: None,
             gp_index: self.next_gp_index,
-            subtype: None,
-            name: None,
-            infos: Vec::new(),
             facts: vec![(DECLARED.0.to_owned(), DECLARED.1.to_owned())],
             attributes: Attributes::Bridge(bridge),
-            page_types: Vec::new(),
-            symmetric_subtree: false,
-            sets: None,
-            parent: None,
-            children: Vec::new(),
+            ..Object::default()
         });
         objects.len() - 1
     }

@@ -176,18 +176,13 @@ fn with_gpus(machine: &Description, random: &mut fastrand::Rng) -> Description {
                 object_type,
                 depth,
                 logical_index: number,
-                os_index: None,
                 gp_index: 1_000_000 + place as u64,
                 subtype: is_os.then(|| "CUDA".to_owned()),
                 name: is_os.then(|| format!("cuda{number}")),
-                infos: Vec::new(),
                 facts: facts.into_iter().collect(),
                 attributes,
-                page_types: Vec::new(),
-                symmetric_subtree: false,
-                sets: None,
                 parent: Some(parent),
-                children: Vec::new(),
+                ..Described::default()
             });
             machine.objects[parent].children.push(place);
             parent = place;

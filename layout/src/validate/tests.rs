@@ -33,17 +33,9 @@ fn object(
         depth: Depth::from_raw(depth).unwrap(),
         logical_index,
         os_index: Some(logical_index),
-        gp_index: 0,
-        subtype: None,
-        name: None,
-        infos: Vec::new(),
-        facts: Vec::new(),
-        attributes: Attributes::None,
-        page_types: Vec::new(),
         symmetric_subtree: true,
         sets: Some(sets),
-        parent: None,
-        children: Vec::new(),
+        ..Object::default()
     }
 }
 

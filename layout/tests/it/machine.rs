@@ -15,18 +15,8 @@ fn object(object_type: ObjectType, depth: i32, logical_index: u32) -> Object {
         object_type,
         depth: Depth::from_raw(depth).unwrap(),
         logical_index,
-        os_index: None,
-        gp_index: 0,
-        subtype: None,
-        name: None,
-        infos: Vec::new(),
-        facts: Vec::new(),
-        attributes: Attributes::None,
-        page_types: Vec::new(),
         symmetric_subtree: true,
-        sets: None,
-        parent: None,
-        children: Vec::new(),
+        ..Object::default()
     }
 }
 

@@ -127,16 +127,11 @@ fn add(
         logical_index,
         os_index,
         gp_index: place as u64,
-        subtype: None,
-        name: None,
-        infos: Vec::new(),
-        facts: Vec::new(),
         attributes,
-        page_types: Vec::new(),
         symmetric_subtree: true,
         sets,
         parent,
-        children: Vec::new(),
+        ..Object::default()
     });
     if let Some(parent) = parent {
         machine.objects[parent].children.push(place);
