@@ -5,9 +5,10 @@ use std::fs::{self, File};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use topobroker_layout::header::{Header, mark_ready};
 use topobroker_reader::Keys;
+use topobroker_samples::until;
 use topobroker_tests::segments::{Published, adopter_file, shell, topobroker, topobroker_file};
 
 fn error(output: &Output) -> String {
@@ -184,7 +185,7 @@ fn a_daemon_whose_messages_are_not_read_goes_on() {
         };
         let mut daemon = serve.stderr(errors).spawn().unwrap();
         drop(daemon.stderr.take());
-        until(|| run.join("keys").exists());
+        until("keys", || run.join("keys").exists());
         fs::write(&input, "<nonsense").unwrap();
         // Long enough for the daemon to look at its input, to fail, and to write a message.
         std::thread::sleep(Duration::from_secs(3));
@@ -194,14 +195,6 @@ fn a_daemon_whose_messages_are_not_read_goes_on() {
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         assert!(daemon.wait().unwrap().success());
         assert!(!run.exists());
-    }
-}
-
-fn until(holds: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20));
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -314,7 +307,7 @@ fn files_of_a_killed_run_are_swept() {
         // The program outlives `run`, so it gets no output of this test.
         run.args(["--", "sleep", "3"]).stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = run.spawn().unwrap();
-        until(|| left() >= 4);
+        until("four files are left", || left() >= 4);
         child.kill().unwrap();
         child.wait().unwrap();
         assert!(left() >= 4);

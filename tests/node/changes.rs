@@ -7,9 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use topobroker_samples::saved_root::SavedRoot;
-use topobroker_samples::skip;
+use topobroker_samples::{skip, until};
 use topobroker_tests::segments::{topobroker, topobroker_file};
 
 /// A daemon that looks each second.
@@ -72,14 +72,6 @@ fn serve(folder: &Path, more: &[&str]) -> Command {
     let mut command = topobroker();
     command.args(["serve", "--interval", "1", "--folder"]).arg(folder).args(more);
     command
-}
-
-fn until(what: &str, holds: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < Duration::from_secs(30), "{what}");
-        sleep(Duration::from_millis(50));
-    }
 }
 
 const STATE: &str = "sys/class/infiniband/mlx5_0/ports/1/state";

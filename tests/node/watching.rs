@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, ChildStderr, Stdio};
-use std::time::{Duration, Instant};
+use topobroker_samples::until;
 use topobroker_tests::segments::topobroker;
 
 /// A daemon that serves a machine in a file, in a folder of the test.
@@ -72,21 +72,13 @@ fn values(text: &str) -> BTreeMap<String, f64> {
     values
 }
 
-fn until(what: impl Fn() -> bool) {
-    let begin = Instant::now();
-    while !what() {
-        assert!(begin.elapsed() < Duration::from_secs(20));
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[test]
 fn metrics_in_a_file_follow_what_the_daemon_does() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("topobroker.prom");
     let daemon = Daemon::start(folder.path(), &["--metrics", file.to_str().unwrap()]);
     let now = || values(&std::fs::read_to_string(&file).unwrap_or("\n".to_owned()));
-    until(|| file.exists());
+    until("a file of metrics", || file.exists());
     let first = now();
     assert_eq!(
         ["publications_total", "failures_total", "generation", "objects", "segments", "adopters"]
@@ -96,11 +88,11 @@ fn metrics_in_a_file_follow_what_the_daemon_does() {
     assert!(first["topobroker_segment_bytes"] > 500.0);
     machine(folder.path(), "Package:2 Core:2 PU:1");
     daemon.signal(Signal::HUP);
-    until(|| now()["topobroker_generation"] == 1.0);
+    until("a second generation", || now()["topobroker_generation"] == 1.0);
     assert_eq!(now()["topobroker_publications_total"], 2.0);
     std::fs::write(folder.path().join("machine.xml"), "no machine").unwrap();
     daemon.signal(Signal::HUP);
-    until(|| now()["topobroker_failures_total"] >= 1.0);
+    until("a failure", || now()["topobroker_failures_total"] >= 1.0);
     assert!(daemon.end().contains("machine.xml"));
     assert!(!file.exists());
 }
@@ -124,7 +116,7 @@ fn the_file_for_containers_mounts_the_folder_where_processes_look() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cdi/topobroker.json");
     let daemon = Daemon::start(folder.path(), &["--cdi", file.to_str().unwrap()]);
-    until(|| file.exists());
+    until("a file of metrics", || file.exists());
     let document: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(document["kind"], "topobroker.io/topology");

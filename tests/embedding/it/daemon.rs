@@ -4,9 +4,10 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use topobroker_embedding::{compile, has, succeed, topobroker};
 use topobroker_reader::Keys;
+use topobroker_samples::until;
 
 /// A daemon with a folder of its own, killed when this is dropped.
 struct Daemon {
@@ -100,14 +101,6 @@ fn machine(folder: &Path, synthetic: &str) -> PathBuf {
     std::fs::write(&new, succeed(topobroker().args(["export", "-i", synthetic]))).unwrap();
     std::fs::rename(&new, &file).unwrap();
     file
-}
-
-fn until(what: &str, holds: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(20), "not within 20 s: {what}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 fn files(folder: &Path) -> usize {

@@ -18,6 +18,7 @@ pub use reference::{Machine, Row, machines, refused_machines, rows, shared, shar
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
+use std::time::{Duration, Instant};
 use topobroker::hwloc::{HwlocTopology, Input, LoadOptions, capture, load};
 use topobroker_layout::description::Description;
 use topobroker_layout::encode::{AlignedVec, to_bytes};
@@ -83,6 +84,15 @@ pub fn temporary() -> PathBuf {
     let folder = test.parent().expect("its folder").join("../../tmp");
     std::fs::create_dir_all(&folder).expect("a folder");
     folder.canonicalize().expect("the folder")
+}
+
+/// Waits until something holds, for 30 s at most.
+pub fn until(what: &str, holds: impl Fn() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < Duration::from_secs(30), "not within 30 s: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Says that the running test is skipped, and why, because a test runner counts the test as passed:
