@@ -116,7 +116,7 @@ fn the_file_for_containers_mounts_the_folder_where_processes_look() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cdi/topobroker.json");
     let daemon = Daemon::start(folder.path(), &["--cdi", file.to_str().unwrap()]);
-    until("a file of metrics", || file.exists());
+    until("a file for containers", || file.exists());
     let document: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     assert_eq!(document["kind"], "topobroker.io/topology");

@@ -192,7 +192,12 @@ fn a_command_becomes_a_rank_with_its_pus_its_keys_and_the_variables_of_its_devic
     }
     // A launcher gives each process its rank.
     let mut launched = node.command(&["job", "exec", "mine", "--", "sh", "-c", show]);
-    let alone = launched.output().unwrap();
+    for name in ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_STEP_TASKS_PER_NODE"] {
+        launched.env_remove(name);
+    }
+    // Neither what an outer rank has nor what a batch script of Slurm has is a rank of this one.
+    let alone = launched.env("TOPOBROKER_RANK", "0").env("SLURM_PROCID", "0").output().unwrap();
+    assert_eq!(alone.status.code(), Some(1), "{alone:?}");
     assert!(String::from_utf8_lossy(&alone.stderr).contains("add --rank RANK"), "{alone:?}");
     let launched = launched.env("OMPI_COMM_WORLD_RANK", "4").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&launched.stdout).lines().next(), Some(&*mask));

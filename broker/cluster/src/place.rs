@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use topobroker::placement::{
     ListError, MapBy, PlacementError, Policy, RankList, Room, Rules, mapped_count, place_on,
-    place_part, usual_count,
+    place_part, slots, usual_count,
 };
 use topobroker_layout::job::MAX_RANKS;
 use topobroker_layout::set::Set;
@@ -186,25 +186,26 @@ fn as_mpirun4<'a>(
         _ if policy.span => Dealing::ByObjects,
         _ => Dealing::Fill,
     };
+    let has_slots = rooms.iter().any(|room| room.slots.is_some());
     let (mut places, mut usual, mut mapped) = (Vec::new(), Vec::new(), 0);
-    for room in rooms {
-        places.push(room.slots_for(policy).1);
-        usual.push(usual_count(room.topology, policy, &[]));
-        mapped += mapped_count(room.topology, policy, &[]);
+    for &Room { topology, slots: given } in rooms {
+        let own = || slots(topology, policy).1 / policy.cpus.max(1);
+        places.push(given.unwrap_or_else(own));
+        usual.push(usual_count(topology, policy, &[]));
+        mapped += mapped_count(topology, policy, &[]);
     }
-    let mut all: usize = usual.iter().sum();
-    if dealing != Dealing::Each && rooms.iter().any(|room| room.slots.is_some()) {
-        all = places.iter().sum();
-        mapped = all;
-    }
-    let wanted = count.unwrap_or(all);
-    if wanted == 0 || (all == 0 && dealing != Dealing::Fill) {
+    let (made, room): (usize, usize) = (usual.iter().sum(), places.iter().sum());
+    let is_by_slots = has_slots && dealing != Dealing::Each;
+    let wanted = count.unwrap_or(if is_by_slots { room } else { made });
+    if wanted == 0 || (made == 0 && dealing != Dealing::Fill) {
         return Err(PlaceError::Nothing { policy: policy.to_string(), nodes: hosts.len() });
     }
-    let most: usize = match dealing {
-        Dealing::Each => all,
-        _ if policy.oversubscribe || policy.overload => hosts.len().saturating_mul(MAX_RANKS),
-        _ => places.iter().sum::<usize>() / policy.cpus.max(1),
+    let most = match dealing {
+        Dealing::Each => made,
+        _ if policy.oversubscribe || (policy.overload && !has_slots) => {
+            hosts.len().saturating_mul(MAX_RANKS)
+        }
+        _ => room,
     };
     if wanted > most {
         return Err(PlaceError::TooMany {
@@ -216,7 +217,10 @@ fn as_mpirun4<'a>(
     }
     let dealt = deal(dealing, wanted, &places, &usual);
     // Slots were counted, over all nodes together.
-    let bound = Policy { oversubscribe: true, ..policy.with_usual_binding(count, mapped) };
+    let bound = Policy {
+        oversubscribe: true,
+        ..policy.with_usual_binding(count, if is_by_slots { room } else { mapped })
+    };
     let mut ranks: Vec<PlacedRank<'a>> = Vec::new();
     let on_rooms = hosts.iter().zip(rooms.iter().copied()).zip(&dealt);
     for ((Host { node, .. }, Room { topology, slots }), own) in on_rooms {

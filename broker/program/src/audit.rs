@@ -22,8 +22,8 @@ pub(super) struct Audit {
     /// Report as JSON
     #[arg(long)]
     json: bool,
-    /// Preload the hwloc guard too. It serves loads if there are slots, for example under
-    /// `topobroker run --guard`
+    /// Let the hwloc guard serve loads too, if there are slots, for example under `topobroker run
+    /// --guard`
     #[arg(long)]
     guard: bool,
     /// Write the report into this file instead of to standard error

@@ -25,7 +25,7 @@ use topobroker_reader::{AdoptError, Adopted, Archive, Keys, KeysError, Source, T
 /// Where a topology comes from.
 #[derive(Debug, Clone, Default, PartialEq, Args)]
 pub(super) struct Input {
-    /// Read this instead: an hwloc XML file (`-` is standard input), a segment, the folder of a
+    /// Read this instead: an hwloc XML file (`-` is standard input), the folder of a
     /// saved Linux file system, a tar file of either (but not in commands that run others), each
     /// also compressed, a synthetic description such as "Package:2 Core:4 PU:2", or `machine`
     #[arg(short, long, value_name = "INPUT")]

@@ -21,7 +21,7 @@ pub(super) const STATUSES: [(&str, &str); 6] = [
     ("0", "It worked. A closed pipe at the output is not an error."),
     (
         "1",
-        "An error, described in one line; or diff, check, cluster check, cluster diff, cluster reach, doctor or ps --misbound found something.",
+        "An error, described in one line; or check, cluster check, cluster diff, cluster reach, doctor or ps --misbound found something.",
     ),
     ("2", "The command line is wrong."),
     ("3", "The cluster was written by cluster gather, but nodes are missing in it."),

@@ -13,7 +13,7 @@ use topobroker_reader::{
 
 /// List the ports of OpenFabrics devices, and network interfaces: state, rate, subnet
 ///
-/// States of the topology of this node are read now
+/// If the topology is of this node, states are those of now
 #[derive(Debug, Args)]
 pub(super) struct Ports {
     #[command(flatten)]

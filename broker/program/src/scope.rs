@@ -14,7 +14,7 @@ use topobroker_reader::jobs::{Cgroup, CpuQuota, Job, Situation};
 pub(super) struct Scope {
     #[command(flatten)]
     input: Input,
-    /// Use what is published to this process, or fail
+    /// Use what is published to this process or by the daemon, or fail
     #[arg(long, conflicts_with = "input")]
     adopted: bool,
     /// Print JSON

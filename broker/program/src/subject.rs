@@ -21,8 +21,8 @@ use topobroker_reader::{Adopted, Archive, RestrictFlags, Topology, View};
 pub(super) struct Subject {
     #[command(flatten)]
     input: Input,
-    /// Use what is published to this process, or fail. By default, if nothing is: what the daemon
-    /// has published, what you have published here last, or the machine as it is now
+    /// Use what is published to this process or by the daemon, or fail. By default, if nothing is:
+    /// what you have published here last, otherwise the machine as it is now
     #[arg(long, conflicts_with = "input")]
     adopted: bool,
     /// Keep only these PUs, or NUMA nodes, of the topology; `binding`: those of this process

@@ -16,8 +16,7 @@ pub struct Room<'a> {
 
 impl Room<'_> {
     /// What its slots are called, and how many it has.
-    #[must_use]
-    pub fn slots_for(&self, policy: &Policy) -> (&'static str, usize) {
+    pub(super) fn slots_for(&self, policy: &Policy) -> (&'static str, usize) {
         self.slots.map_or_else(|| slots(self.topology, policy), |given| ("slots", given))
     }
 }

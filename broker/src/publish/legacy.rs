@@ -161,16 +161,16 @@ fn write_segment(
 }
 
 /// Publishes a file that hwloc writes for the first of some addresses that is free in this process.
-/// Returns that address.
+/// Returns that address. `parts` are those of addresses ([`address::at`]).
 pub(super) fn at_first_free(
     path: &Path,
-    addresses: impl IntoIterator<Item = u64>,
+    parts: impl IntoIterator<Item = u64>,
     length: usize,
     mode: u32,
     mut write: impl FnMut(&File, u64) -> io::Result<()>,
 ) -> Result<u64, LegacyError> {
     let mut taken = io::ErrorKind::AddrInUse.into();
-    for address in addresses.into_iter().map(address::at) {
+    for address in parts.into_iter().map(address::at) {
         let mut refused = None;
         let written = named::publish_written(path, length, mode, |file| {
             write(file, address).inspect_err(|error| refused = error.raw_os_error())

@@ -4,10 +4,11 @@
 use topobroker_layout::attributes::{Attributes, Bridge, OsDeviceKind, Pci};
 use topobroker_layout::depth::Depth;
 use topobroker_layout::description::{Description, Distances, Object as Described};
+use topobroker_layout::encode::to_bytes;
 use topobroker_layout::object_type::ObjectType;
 use topobroker_layout::set::Set;
-use topobroker_reader::{Object, Topology, devices::NearTo};
-use topobroker_samples::{synthetic, topology_of};
+use topobroker_reader::{Archive, Object, Topology, devices::NearTo};
+use topobroker_samples::synthetic;
 
 const NODES: usize = 10_000;
 
@@ -24,7 +25,9 @@ fn no_gpu_is_idle_while_ranks_share_another_and_no_way_to_deal_them_is_nearer() 
     let (mut shared, mut apart) = (0, 0);
     for node in 0..NODES {
         let machine = with_gpus(&machines[node % machines.len()], &mut random);
-        let topology = topology_of(&machine);
+        let archive = to_bytes(&machine).unwrap();
+        let archive = Archive::open(&archive).unwrap();
+        let topology = archive.topology();
         let gpus: Vec<Object<'_>> = topology.gpus().collect();
         let ranks = any_ranks(topology, &mut random);
         let near: Vec<NearTo<'_, '_>> = ranks.iter().map(NearTo::Pus).collect();

@@ -7,8 +7,7 @@ use topobroker_samples::{machines, shared};
 #[test]
 fn the_archive_of_an_input_is_that_of_its_description() {
     let Some(shared) = shared() else { return };
-    let files = machines(&shared).into_iter();
-    let files = files.map(|it| Input::Xml(it.path));
+    let files = machines(&shared).into_iter().map(|it| Input::Xml(it.path));
     let mut inputs = 0;
     for input in files {
         let options = LoadOptions::default();

@@ -90,7 +90,7 @@ const KNOWN: &[Known] = &[
         Some(&["0 18"]),
     ),
     (
-        "/* two\nlines */\nrank 0=+n0 /* inside */ slots=36/* # */\nrank 1=+n0 slot=38 // y /* z\n/*/ rank 2=+n0 slot=39",
+        "/* two\nlines */\nrank 0=+n0 /* inside */ slots=36/* # */\nrank 1=+n0 slot=38 // y /* z\n",
         "slot",
         None,
         None,
@@ -142,6 +142,10 @@ fn wrong_lists_of_ranks_are_refused_with_the_line() {
         (
             RankList::rankfile("rank 0=n1 slot=0 /* a\nb */\nrank 0=n2 slot=1\n"),
             "line 3: rank 0 has a line before it",
+        ),
+        (
+            RankList::rankfile("rank 0=n1 slot=0\n/*/ rank 1=n2 slot=1\n"),
+            "line 2: \"/*/ rank 1=n2 slot=1\" is a comment without its end, */; expected rank 0",
         ),
         (RankList::rankfile("rank 0=n1\n"), "line 1: \"rank 0=n1\" is without slots"),
         (RankList::rankfile("rank x=n1 slot=0\n"), "without a number of the rank"),

@@ -46,11 +46,11 @@ def bind_this_rank(
     this process sees, in the order of their bus ids (CUDA_DEVICE_ORDER=PCI_BUS_ID); -1 is none.
 
     A rank has cores near its GPU. With fewer ranks than GPUs, a rank may use several, and is bound to the cores
-    near one GPU only if `gpu` or `gpus` is given. Without GPUs the cores that the ranks may use are divided
-    among them. Ranks that a launcher has bound already keep their PUs. `memory` is the policy for NUMA nodes of
-    ordinary memory near these cores: "bind" (others only if they are full), "auto" (the same, if the kernel
-    lets this process), "interleave", "firsttouch", or None. With `hyperthreads=False` a rank has one PU of each
-    core. Variables make UCX, NCCL and MPICH use the NIC near the GPU (not if they are set); with
+    near one GPU only if `gpu`, `gpus` or `gpu_variables` is given. Without GPUs the cores that the ranks may
+    use are divided among them. Ranks that a launcher has bound already keep their PUs. `memory` is the policy
+    for NUMA nodes of ordinary memory near these cores: "bind" (others only if they are full), "auto" (the same,
+    if the kernel lets this process), "interleave", "firsttouch", or None. With `hyperthreads=False` a rank has
+    one PU of each core. Variables make UCX, NCCL and MPICH use the NIC near the GPU (not if they are set); with
     `gpu_variables` also CUDA, ROCm and Level Zero the GPU, which then is number 0.
 
     One line on standard error says what was done, unless `quiet`. With `dry_run` nothing is done, and the line

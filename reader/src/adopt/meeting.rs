@@ -74,7 +74,7 @@ impl Above {
     }
 }
 
-/// The first multiple of `STEP` that is at least one `STEP` above an address.
+/// The first multiple of `STEP` that is more than one `STEP` above an address.
 fn above(address: u64) -> u64 {
     (address - address % STEP) + 2 * STEP
 }

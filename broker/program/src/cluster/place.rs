@@ -19,7 +19,8 @@ use topobroker_reader::cluster::Cluster;
 pub(super) struct Place {
     /// File of the cluster
     file: PathBuf,
-    /// Number of ranks; by default as many as the policy makes
+    /// Number of ranks; by default one for each slot if --nodes says slots, otherwise as many as the
+    /// policy makes
     #[arg(short = 'n', long = "np", value_name = "COUNT")]
     count: Option<u32>,
     /// Policy of `job add`; node deals ranks to nodes in turn, :SPAN maps to the objects of all

@@ -35,8 +35,8 @@ pub(super) struct Groups {
 #[group(multiple = false)]
 struct Question {
     /// Print the instance of this type that each rank is on, or a hyphen: hwloc://L3Cache,
-    /// topobroker://GPU, or a word of MPICH or Open MPI. Of an instance such as hwloc://L3Cache/2,
-    /// which ranks are on it
+    /// topobroker://GPU, or a word of MPICH or Open MPI. For an instance such as hwloc://L3Cache/2,
+    /// print the ranks on it
     #[arg(long, value_name = "URI")]
     uri: Option<String>,
     /// Print the resources by which MPI's unguided splits separate each rank, until it is alone or

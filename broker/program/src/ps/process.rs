@@ -11,13 +11,22 @@ use topobroker_reader::jobs::Job;
 /// Environment variable with the rank that `job exec` became.
 pub(crate) const RANK: &str = "TOPOBROKER_RANK";
 
-/// Variables that launchers set for each rank. Slurm's is the last one, because what `mpirun`
-/// starts in an allocation may have that of its node.
-const RANKS: [&str; 5] = [RANK, "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+const SLURM_RANK: &str = "SLURM_PROCID";
 
-/// The rank that a launcher has given this process.
+/// Variables with the rank of a process. Slurm's is the last one, because what `mpirun` starts in
+/// an allocation may have that of its node.
+const RANKS: [&str; 5] = [RANK, "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", SLURM_RANK];
+
+/// The rank that a launcher has given this process. Slurm's batch scripts, which are outside of any
+/// step, have a `SLURM_PROCID` too.
 pub(crate) fn launched_rank() -> Option<u32> {
-    RANKS.iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
+    let is_in_step = std::env::var_os("SLURM_STEP_TASKS_PER_NODE").is_some();
+    let of_launchers = RANKS.iter().filter(|name| match **name {
+        RANK => false,
+        SLURM_RANK => is_in_step,
+        _ => true,
+    });
+    of_launchers.into_iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
 }
 
 /// Variables that together distinguish one launch from another.

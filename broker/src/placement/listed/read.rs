@@ -21,7 +21,7 @@ impl RankList {
     ///
     /// [`ListError`] naming the line.
     pub fn rankfile(text: &str) -> Result<Self, ListError> {
-        let text = without_comments(text);
+        let text = without_comments(text, RANKFILE)?;
         let lines = lines(&text).map(|(line, text)| {
             let wrong = |reason| malformed(line, text, reason, RANKFILE);
             let rest = text.strip_prefix("rank").ok_or_else(|| wrong("not a rank"))?;
@@ -43,7 +43,7 @@ impl RankList {
     ///
     /// [`ListError`] naming the line.
     pub fn sequence(text: &str) -> Result<Self, ListError> {
-        let text = without_comments(text);
+        let text = without_comments(text, SEQUENCE)?;
         let host = |((line, text), rank)| {
             let (host, _) = host_and_rest(text);
             Ok((line, rank, host, ListedCpus::ByPolicy))
@@ -58,7 +58,7 @@ impl RankList {
     ///
     /// [`ListError`] naming the line.
     pub fn lsf(text: &str) -> Result<Self, ListError> {
-        let text = without_comments(text);
+        let text = without_comments(text, LSF)?;
         let host = |((line, text), rank)| {
             let (host, rest) = host_and_rest(text);
             let (pus, _) = host_and_rest(rest);
@@ -117,24 +117,28 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// A text without the comments of PRRTE and Open MPI. What is left stays on its line.
-fn without_comments(text: &str) -> String {
+fn without_comments(text: &str, expected: &'static str) -> Result<String, ListError> {
     let (mut kept, mut left) = (String::new(), text);
     while let Some(sign) = left.find(['#', '/']) {
         let (before, rest) = left.split_at(sign);
         kept.push_str(before);
-        let (is_comment, end) = match rest.as_bytes() {
-            [b'#', ..] | [b'/', b'/', ..] => (true, rest.find('\n')),
+        let (is_comment, length) = match rest.as_bytes() {
+            [b'#', ..] | [b'/', b'/', ..] => (true, rest.find('\n').unwrap_or(rest.len())),
             [b'/', b'*', inner @ ..] => {
-                let end = inner.windows(2).position(|it| it == b"*/");
-                (true, end.map(|end| end + "/**/".len()))
+                let end = inner.windows(2).position(|it| it == b"*/").ok_or_else(|| {
+                    let first = rest.lines().next().unwrap_or_default();
+                    let line = kept.matches('\n').count() + 1;
+                    malformed(line, first, "a comment without its end, */", expected)
+                })?;
+                (true, end + "/**/".len())
             }
-            _ => (false, Some(1)),
+            _ => (false, 1),
         };
-        let (read, after) = rest.split_at(end.unwrap_or(rest.len()));
+        let (read, after) = rest.split_at(length);
         kept.extend(read.chars().filter(|it| !is_comment || *it == '\n'));
         left = after;
     }
-    kept + left
+    Ok(kept + left)
 }
 
 fn host_and_rest(text: &str) -> (&str, &str) {

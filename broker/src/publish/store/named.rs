@@ -42,8 +42,10 @@ pub(in crate::publish) fn publish_written(
     mode: u32,
     write: impl FnOnce(&File) -> io::Result<()>,
 ) -> Result<PathBuf, PublishError> {
-    let path = std::path::absolute(path).map_err(failed(path, "find the folder", length))?;
-    match open_nameless(path.parent().unwrap_or(&path), length)? {
+    let folder = path.parent().unwrap_or(path);
+    let folder = std::path::absolute(folder).map_err(failed(folder, "find the folder", length))?;
+    let path = folder.join(path.file_name().unwrap_or_default());
+    match open_nameless(&folder, length)? {
         Some(file) => {
             fill(&file, &path, length, mode, write)?;
             give_name(&file, &path, length)?;
