@@ -50,7 +50,7 @@ static inline tb_status tb_set_from_cpu_set(tb_set *set, const cpu_set_t *mask, 
  * call it. */
 static inline int tb_bind_this_thread(const tb_set *set)
 {
-    /* As many bits as an index can have. */
+    /* Eight times as many bits as Linux can have CPUs. */
     union {
         cpu_set_t mask;
         unsigned char bytes[65536 / 8];
