@@ -197,8 +197,8 @@ fn a_command_becomes_a_rank_with_its_pus_its_keys_and_the_variables_of_its_devic
     }
     // Neither what an outer rank has nor what a batch script of Slurm has is a rank of this one.
     let alone = launched.env("TOPOBROKER_RANK", "0").env("SLURM_PROCID", "0").output().unwrap();
-    assert_eq!(alone.status.code(), Some(1), "{alone:?}");
-    assert!(String::from_utf8_lossy(&alone.stderr).contains("add --rank RANK"), "{alone:?}");
+    assert_eq!(alone.status.code(), Some(2), "{alone:?}");
+    assert!(String::from_utf8_lossy(&alone.stderr).contains("--rank <RANK>"), "{alone:?}");
     let launched = launched.env("OMPI_COMM_WORLD_RANK", "4").output().unwrap();
     assert_eq!(String::from_utf8_lossy(&launched.stdout).lines().next(), Some(&*mask));
     // Within the job, it is the job that is meant.

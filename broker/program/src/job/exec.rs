@@ -16,7 +16,7 @@ pub(super) struct Exec {
     #[command(flatten)]
     job: JobName,
     /// The rank; by default the one that mpirun, mpiexec or srun has given this process
-    #[arg(long, value_name = "RANK")]
+    #[arg(long, value_name = "RANK", required = launched_rank().is_none())]
     rank: Option<u32>,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
@@ -26,7 +26,7 @@ pub(super) struct Exec {
 impl Exec {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
         let rank = self.rank.or_else(launched_rank);
-        let rank = rank.context("no launcher has given this process a rank: add --rank RANK")?;
+        let rank = rank.context("--rank")?;
         exec_as_rank(base, self.job.adopt(base)?, rank, &self.command)
     }
 }
