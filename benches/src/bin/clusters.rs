@@ -12,7 +12,7 @@ use std::time::Instant;
 use topobroker::hwloc::{Input, LoadOptions, capture, load};
 use topobroker::publish::{PublishOptions, publish};
 use topobroker_benches::cluster_questions::{TIMES, TREE, questions};
-use topobroker_benches::times::best;
+use topobroker_benches::times::{best, median};
 use topobroker_cluster::Owners;
 use topobroker_cluster::{
     ClusterBuilder, GroupId, Like, NodeFile, SwitchTree, prepare_all, write_file,
@@ -247,11 +247,7 @@ fn fresh_processes(file: &Path, count: u32) -> anyhow::Result<(f64, f64)> {
             times.push(text.trim().parse::<f64>().context("a client that fails")? / 1e3);
         }
     }
-    let median = |times: &mut Vec<f64>| {
-        times.sort_by(f64::total_cmp);
-        times.get(times.len() / 2).copied().unwrap_or(0.0)
-    };
-    Ok((median(&mut own), median(&mut usual)))
+    Ok((median(own), median(usual)))
 }
 
 /// Peak of this process's memory in MB.

@@ -14,6 +14,9 @@ use topobroker_reader::{
 use topobroker_samples::jobs::job_segment;
 use topobroker_samples::{SYNTHETIC_256, SYNTHETIC_2048, shared_folder};
 
+/// How often each call is timed.
+const RUNS: u32 = 2000;
+
 fn main() -> anyhow::Result<()> {
     let shared = shared_folder().map(|it| it.join("topologies/flux-core__ipa20.xml"));
     let ipa20 = shared.filter(|file| file.exists()).map(Input::Xml);
@@ -34,11 +37,11 @@ fn main() -> anyhow::Result<()> {
         let segment = job_segment(opened.topology(), ranks, pus)?;
         let resources = Job::from_segment(opened.topology(), &segment)?.hw_resources();
         let all: Vec<u32> = (0..ranks).collect();
-        let groups = best(2000, || _ = black_box(resources.groups(2)));
+        let groups = best(RUNS, || _ = black_box(resources.groups(2)));
         let of_rank =
-            best(2000, || _ = black_box(resources.groups_of(black_box(3), 2).map(Iterator::count)));
-        let info = best(2000, || _ = black_box(resources.info(black_box(3)).map(Iterator::count)));
-        let unguided = best(2000, || {
+            best(RUNS, || _ = black_box(resources.groups_of(black_box(3), 2).map(Iterator::count)));
+        let info = best(RUNS, || _ = black_box(resources.info(black_box(3)).map(Iterator::count)));
+        let unguided = best(RUNS, || {
             let Ok(split) = resources.unguided(black_box(&all)) else { return };
             black_box(all.iter().filter(|rank| split.part(**rank).is_some()).count());
         });
@@ -58,7 +61,7 @@ fn slowest_colours(resources: &HwResources<'_>) -> anyhow::Result<(String, f64)>
     for resource in resources.types() {
         let uri = Uri::of(resource);
         resources.instances(uri)?;
-        let time = best(2000, || {
+        let time = best(RUNS, || {
             let Ok(instances) = resources.instances(black_box(uri)) else { return };
             fill(&mut colours, &instances);
             black_box(&colours);

@@ -40,6 +40,9 @@ print(round(least(build)), round(least(lambda: nx.shortest_path(graph, one, othe
       round(least(lambda: dict(nx.all_pairs_shortest_path_length(graph)))))
 ";
 
+/// How often each call is timed.
+const RUNS: u32 = 300;
+
 fn main() -> anyhow::Result<()> {
     let Some(shared) = shared_folder() else { anyhow::bail!("no reference data") };
     println!(
@@ -51,7 +54,7 @@ fn main() -> anyhow::Result<()> {
         let archive = to_bytes(&capture(&load(&input, &LoadOptions::default())?)?)?;
         let opened = Archive::open(&archive)?;
         let topology = opened.topology();
-        let built = best(300, || _ = black_box(topology.links(black_box(SwitchModel::One))));
+        let built = best(RUNS, || _ = black_box(topology.links(black_box(SwitchModel::One))));
         let links = topology.links(SwitchModel::One)?;
         let gpus: Vec<VertexId> = links
             .vertex_ids()
@@ -65,10 +68,10 @@ fn main() -> anyhow::Result<()> {
         let mut paths = Paths::new(&links, false);
         let measures = [Measure::Bandwidth, Measure::Latency, Measure::Hops];
         let pair = measures.map(|measure| {
-            best(300, || _ = black_box(paths.between(black_box(from), black_box(to), measure)))
+            best(RUNS, || _ = black_box(paths.between(black_box(from), black_box(to), measure)))
         });
         let all = measures.map(|measure| {
-            best(300, || {
+            best(RUNS, || {
                 for vertex in links.vertex_ids() {
                     black_box(paths.of(vertex, Direction::Outgoing, measure));
                 }

@@ -28,6 +28,9 @@ struct Cost {
     string: f64,
 }
 
+/// How often each call is timed.
+const RUNS: u32 = 200_000;
+
 fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
     let rival = build(folder.path())?;
@@ -87,13 +90,13 @@ fn assignment() -> anyhow::Result<()> {
     let pus = topology.objects_with_type(ObjectType::PU);
     let sets: Vec<Set> = pus.filter_map(Object::cpuset).collect();
     let ranks: Vec<NearTo<'_, '_>> = sets.iter().map(NearTo::Pus).collect();
-    let time = best(200000, || {
+    let time = best(RUNS, || {
         black_box(topology.assign(black_box(&nics), black_box(&ranks), 1));
     });
     let given = topology.assign(&nics, &ranks, 1);
     let loads = nics.iter().map(|nic| given.iter().filter(|it| *it == nic).count());
     let loads: Vec<usize> = loads.collect();
-    let networks = best(200000, || {
+    let networks = best(RUNS, || {
         black_box(topology.network_shares(black_box(NicChoice::Active)).count());
     });
     println!("\nnetworks of {} NICs: {networks:.1} us", nics.len());
@@ -107,7 +110,7 @@ fn assignment() -> anyhow::Result<()> {
     let together: Vec<NearTo<'_, '_>> =
         sets.iter().take(1).cycle().take(256).map(NearTo::Pus).collect();
     for (where_they_are, ranks) in [("everywhere", everywhere), ("near one GPU", together)] {
-        let gpu_time = best(200000, || {
+        let gpu_time = best(RUNS, || {
             black_box(topology.assign(black_box(&gpus), black_box(&ranks), 1));
         });
         println!("256 ranks {where_they_are}, {} GPUs: {gpu_time:.0} us", gpus.len());
@@ -146,27 +149,27 @@ fn theirs(program: &Path, machine: &str, ranks: u32, pus: u32) -> anyhow::Result
 fn ours(topology: Topology<'_>, job: Job<'_>) -> Cost {
     let ranks = u32::try_from(job.ranks().len()).unwrap_or(u32::MAX);
     let mut near = vec![Locality::UNKNOWN; job.ranks().len()];
-    let peers = best(200000, || {
+    let peers = best(RUNS, || {
         let all = job.localities(black_box(0)).into_iter().flatten();
         near.iter_mut().zip(all).for_each(|(slot, locality)| *slot = locality);
         black_box(&near);
     });
     let others: Vec<u32> = (1..65).map(|step| step * 37 % ranks).collect();
-    let pair = best(200000, || {
+    let pair = best(RUNS, || {
         for other in &others {
             black_box(job.locality(black_box(3), black_box(*other)));
         }
     });
     let set = job.rank(1).and_then(|rank| rank.cpuset).unwrap_or_default();
     let mut text = String::with_capacity(1024);
-    let string = best(200000, || {
+    let string = best(RUNS, || {
         text.clear();
         // Writing to a string cannot fail.
         let _ = topology.write_locality_string(black_box(&set), &mut text);
         black_box(&text);
     });
     let first = job.rank(0).and_then(|rank| rank.cpuset).unwrap_or_default();
-    let devices = best(200000, || {
+    let devices = best(RUNS, || {
         let all = topology.device_distances(black_box(&first), DeviceKinds::ALL);
         black_box(all.map(|it| u32::from(it.min)).sum::<u32>());
     });

@@ -1,6 +1,6 @@
 //! Calls of the kernel, with sets as arrays of words. rustix has the calls for CPUs with room for
-//! 1024 of them, and none for memory. The kernel's words have 64 bits, or two of them have these
-//! bits in the same order.
+//! 1024 of them, and none for memory. The kernel's words have 64 bits, or 32 bits in the same
+//! order.
 
 use libc::{c_long, c_uint};
 use std::io;

@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::Command;
 use topobroker::hwloc::Input;
 use topobroker::links::{dot, jgf, json, matrix};
-use topobroker_layout::encode::to_bytes;
 use topobroker_layout::job as layout;
 use topobroker_reader::jobs::runs_of_pus;
 use topobroker_reader::{
@@ -18,7 +17,7 @@ use topobroker_reader::{
     },
 };
 use topobroker_samples::jobs::segment_of_job;
-use topobroker_samples::{archived, describe, machines, shared, skip, topology_of};
+use topobroker_samples::{archived, describe, machines, shared, skip, synthetic, topology_of};
 
 /// Runs `ask` over the topology of a machine.
 pub(crate) fn with<R>(file: &Path, ask: impl FnOnce(Topology<'_>) -> R) -> R {
@@ -28,9 +27,7 @@ pub(crate) fn with<R>(file: &Path, ask: impl FnOnce(Topology<'_>) -> R) -> R {
 
 /// A topology for graphs whose vertices are no objects.
 pub(crate) fn any_topology() -> Topology<'static> {
-    let archive = to_bytes(&describe(&Input::Synthetic("PU:1".to_owned()))).unwrap();
-    let archive = Archive::open(Box::leak(Box::new(archive))).unwrap();
-    Box::leak(Box::new(archive)).topology()
+    topology_of(&synthetic("PU:1"))
 }
 
 /// Bandwidth, links of the widest path, links of the shortest, latency, whether a bandwidth is

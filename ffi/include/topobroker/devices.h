@@ -33,9 +33,9 @@ typedef enum tb_nearness {
   TB_NEAR = 0,
   /// Some are local to it.
   TB_SPLIT = 1,
-  /// No PU is local to it, but it is on the package of one.
+  /// No PU is local to it, but one is on its package.
   TB_SAME_PACKAGE = 2,
-  /// No PU is local to it, and it is on the package of none.
+  /// No PU is local to it or on its package.
   TB_FAR = 3,
   /// It is unknown to which PUs the device is local.
   TB_NEARNESS_UNKNOWN = 4,

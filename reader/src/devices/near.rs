@@ -16,9 +16,9 @@ pub enum Nearness {
     Near,
     /// Some are local to it.
     Split,
-    /// No PU is local to it, but it is on the package of one.
+    /// No PU is local to it, but one is on its package.
     SamePackage,
-    /// No PU is local to it, and it is on the package of none.
+    /// No PU is local to it or on its package.
     Far,
     /// The machine does not report to which PUs the device is local.
     Unknown,

@@ -13,8 +13,8 @@ impl<'a> Topology<'a> {
     /// `hwloc_topology_get_default_nodeset` of hwloc 2.12.
     ///
     /// The node with the lowest OS index is the first. Then nodes of its subtype are added, by OS
-    /// index, if none of their PUs is in a node before; then nodes of other subtypes. Nodes without
-    /// PUs are added as long as PUs are left.
+    /// index, if no node before has a PU of theirs; then nodes of other subtypes. Nodes without PUs
+    /// are added as long as PUs are left.
     ///
     /// ```
     /// # let topology = include!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/documentation/example_machine.rs"));

@@ -26,7 +26,7 @@ pub(super) struct Exec {
 impl Exec {
     pub(super) fn run(&self, base: &'static Adopted) -> anyhow::Result<ExitCode> {
         let rank = self.rank.or_else(launched_rank);
-        let rank = rank.context("--rank")?;
+        let rank = rank.context("no launcher has given this process a rank: add --rank RANK")?;
         exec_as_rank(base, self.job.adopt(base)?, rank, &self.command)
     }
 }

@@ -11,22 +11,18 @@ use topobroker_reader::jobs::Job;
 /// Environment variable with the rank that `job exec` became.
 pub(crate) const RANK: &str = "TOPOBROKER_RANK";
 
-const SLURM_RANK: &str = "SLURM_PROCID";
+/// Variables that launchers set for each rank. Slurm's is the last one, because what `mpirun`
+/// starts in an allocation may have that of its node.
+const LAUNCHED: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", SLURM_RANK];
 
-/// Variables with the rank of a process. Slurm's is the last one, because what `mpirun` starts in
-/// an allocation may have that of its node.
-const RANKS: [&str; 5] = [RANK, "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", SLURM_RANK];
+const SLURM_RANK: &str = "SLURM_PROCID";
 
 /// The rank that a launcher has given this process. Slurm's batch scripts, which are outside of any
 /// step, have a `SLURM_PROCID` too.
 pub(crate) fn launched_rank() -> Option<u32> {
     let is_in_step = std::env::var_os("SLURM_STEP_TASKS_PER_NODE").is_some();
-    let of_launchers = RANKS.iter().filter(|name| match **name {
-        RANK => false,
-        SLURM_RANK => is_in_step,
-        _ => true,
-    });
-    of_launchers.into_iter().find_map(|name| std::env::var(name).ok()?.parse().ok())
+    let mut names = LAUNCHED.iter().filter(|name| **name != SLURM_RANK || is_in_step);
+    names.find_map(|name| std::env::var(name).ok()?.parse().ok())
 }
 
 /// Variables that together distinguish one launch from another.
@@ -99,8 +95,8 @@ impl Look<'_> {
             let parts = names.iter().map(|name| value(name).map(String::from_utf8_lossy));
             parts.collect::<Option<Vec<_>>>().map(|parts| parts.join("."))
         });
-        process.rank =
-            RANKS.iter().find_map(|name| std::str::from_utf8(value(name)?).ok()?.parse().ok());
+        let mut names = [RANK].into_iter().chain(LAUNCHED);
+        process.rank = names.find_map(|name| std::str::from_utf8(value(name)?).ok()?.parse().ok());
         Some(process)
     }
 
