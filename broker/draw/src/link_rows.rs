@@ -1,6 +1,6 @@
-//! The rows of a graph of links: which vertex is in which, in an order in which few links cross, and
-//! where a link passes a row that neither of its ends is in. In graph drawing, rows are called layers,
-//! and such places dummy vertices.
+//! The rows of a graph of links: which vertex is in which, in an order in which few links cross,
+//! and where a link passes a row that neither of its ends is in. In graph drawing such rows are
+//! called layers, and such places dummy vertices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use topobroker_reader::links::{Link, LinkClass, Links, VertexId, VertexKind};

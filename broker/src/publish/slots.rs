@@ -39,8 +39,8 @@ pub const USUAL_KEYS: [&str; 5] = [
 ];
 
 /// The libraries and programs that were tried with the guard, in the versions that `docs/GUARD.md`
-/// lists. They change a topology only in ways that a slot supports. An untried caller may free or
-/// replace memory that is not on the heap in a slot.
+/// lists. They change a topology only in ways that a slot supports. Other callers may free or
+/// replace memory that, in a slot, is not on the heap.
 pub const TRIED_CALLERS: [&str; 9] = [
     // Open MPI 4, 5 and 6, and their launchers.
     "libopen-pal.so.40",

@@ -19,7 +19,7 @@ use topobroker_reader::cluster::Cluster;
 pub(super) struct Place {
     /// File of the cluster
     file: PathBuf,
-    /// Number of ranks; by default one for each slot if --nodes says slots, otherwise as many as the
+    /// Number of ranks; by default one for each slot if --nodes has slots, otherwise as many as the
     /// policy makes
     #[arg(short = 'n', long = "np", value_name = "COUNT")]
     count: Option<u32>,
