@@ -2,76 +2,42 @@
 //! removes.
 
 use std::fs::Permissions;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 use topobroker_samples::saved_root::SavedRoot;
-use topobroker_samples::{skip, until};
+use topobroker_samples::{Daemon, skip, until};
 use topobroker_tests::segments::{topobroker, topobroker_file};
 
 /// A daemon that looks each second.
-struct Daemon {
-    child: Child,
-    folder: PathBuf,
+fn serving(folder: &Path, options: &[&str]) -> Daemon {
+    Daemon::start(topobroker(), folder, &[options, &["--interval", "1"]].concat())
 }
 
-impl Daemon {
-    fn start(folder: &Path, input: &Path) -> Self {
-        Self::start_with(folder, &["-i", input.to_str().unwrap()])
-    }
-
-    fn start_with(folder: &Path, more: &[&str]) -> Self {
-        Self::started(&mut serve(folder, more), folder)
-    }
-
-    fn started(command: &mut Command, folder: &Path) -> Self {
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap());
-        let mut line = String::new();
-        while !line.contains("serves generation") && !line.contains("goes on with") {
-            line.clear();
-            assert!(said.read_line(&mut line).unwrap() > 0);
-        }
-        // What it says later is read too, or it could not go on.
-        std::thread::spawn(move || std::io::copy(&mut said, &mut std::io::sink()));
-        Self { child, folder: folder.to_owned() }
-    }
-
-    fn ask(&self, words: &[&str]) -> String {
-        self.said_by(topobroker().args(words))
-    }
-
-    fn said_by(&self, command: &mut Command) -> String {
-        command.env("TOPOBROKER_RUN", &self.folder).env("XDG_RUNTIME_DIR", "/none");
-        let output = command.output().unwrap();
-        String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
-    }
-
-    fn generation(&self) -> u64 {
-        let all: serde_json::Value =
-            serde_json::from_str(&self.ask(&["status", "--json"])).unwrap();
-        let of_folder = |it: &&serde_json::Value| {
-            it["file"].as_str().unwrap().starts_with(self.folder.to_str().unwrap())
-        };
-        let all = all["segments"].as_array().unwrap().iter().filter(of_folder);
-        all.map(|it| it["generation"].as_u64().unwrap()).max().unwrap()
-    }
+/// A daemon that looks at a machine in a file.
+fn serving_machine(folder: &Path, input: &Path) -> Daemon {
+    serving(folder, &["-i", input.to_str().unwrap()])
 }
 
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn serve(folder: &Path, more: &[&str]) -> Command {
+/// What a command prints that finds what a daemon serves.
+fn ask(daemon: &Daemon, words: &[&str]) -> String {
     let mut command = topobroker();
-    command.args(["serve", "--interval", "1", "--folder"]).arg(folder).args(more);
-    command
+    command.args(words);
+    printed_by(daemon.client(command))
+}
+
+fn printed_by(mut command: Command) -> String {
+    let output = command.output().unwrap();
+    String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
+}
+
+fn generation(daemon: &Daemon) -> u64 {
+    let all: serde_json::Value = serde_json::from_str(&ask(daemon, &["status", "--json"])).unwrap();
+    let file = daemon.keys().path().unwrap().to_str().unwrap().to_owned();
+    let all = all["segments"].as_array().unwrap();
+    all.iter().find(|it| it["file"] == *file).unwrap()["generation"].as_u64().unwrap()
 }
 
 const STATE: &str = "sys/class/infiniband/mlx5_0/ports/1/state";
@@ -89,15 +55,15 @@ fn machine() -> SavedRoot {
 #[test]
 fn a_port_that_goes_down_and_comes_back_is_published_each_time_and_one_that_flaps_is_not() {
     let (root, folder) = (machine(), tempfile::tempdir().unwrap());
-    let daemon = Daemon::start(&folder.path().join("run"), root.path());
-    let networks = || daemon.ask(&["networks"]);
+    let daemon = serving_machine(&folder.path().join("run"), root.path());
+    let networks = || ask(&daemon, &["networks"]);
     assert!(networks().contains("mlx5_0"), "{}", networks());
     root.write(STATE, "1: DOWN");
     until("the port is down", || networks().contains("not active: mlx5_0"));
-    assert_eq!(daemon.generation(), 1);
+    assert_eq!(generation(&daemon), 1);
     root.write(STATE, "4: ACTIVE");
     until("the port is active", || networks().contains("together: mlx5_0"));
-    assert_eq!(daemon.generation(), 2);
+    assert_eq!(generation(&daemon), 2);
     // Its rate is another one at each look.
     let rate = STATE.replace("state", "rate");
     for number in 1..20 {
@@ -106,7 +72,7 @@ fn a_port_that_goes_down_and_comes_back_is_published_each_time_and_one_that_flap
     }
     root.write(&rate, RATE);
     sleep(Duration::from_millis(2500));
-    assert_eq!(daemon.generation(), 2);
+    assert_eq!(generation(&daemon), 2);
 }
 
 #[test]
@@ -117,28 +83,29 @@ fn a_daemon_of_this_machine_that_is_started_again_goes_on_with_its_segment_and_j
     let keys = || std::fs::read_to_string(run.join("keys")).unwrap();
     const GUARD: [&str; 3] = ["--guard", "--guard-caller", "app"];
     for more in [&["--legacy"][..], &GUARD, &[]] {
-        let first = Daemon::start_with(&run, more);
+        let first = serving(&run, more);
         let before = keys();
-        first.ask(&["job", "add", "held", "--map-by", "slot", "-n", "1"]);
+        ask(&first, &["job", "add", "held", "--map-by", "slot", "-n", "1"]);
         // It is killed.
         drop(first);
-        let second = Daemon::start_with(&run, more);
+        let second = serving(&run, more);
         assert_eq!(keys(), before, "{more:?}");
-        assert!(second.ask(&["job", "list"]).starts_with("held: 1 ranks"));
-        assert!(second.ask(&["status"]).contains(" alive "), "{}", second.ask(&["status"]));
-        second.ask(&["job", "remove", "held"]);
+        assert!(ask(&second, &["job", "list"]).starts_with("held: 1 ranks"));
+        assert!(ask(&second, &["status"]).contains(" alive "), "{}", ask(&second, &["status"]));
+        ask(&second, &["job", "remove", "held"]);
     }
     // Other files are wanted, or for other loads: it is published again.
     let load = ["--guard-load", "0x2/00000000011120000110"];
     for more in [&["--legacy"][..], &GUARD, &GUARD[..1], &[&GUARD[..1], &load].concat()] {
         let before = keys();
-        drop(Daemon::start_with(&run, more));
+        drop(serving(&run, more));
         assert_ne!(keys(), before, "{more:?}");
     }
     // So it is if programs would find other things of the machine.
     let before = keys();
-    let mut command = serve(&run, &[&GUARD[..1], &load].concat());
-    drop(Daemon::started(command.env("HWLOC_COMPONENTS", "-opencl"), &run));
+    let mut program = topobroker();
+    program.env("HWLOC_COMPONENTS", "-opencl");
+    drop(Daemon::start(program, &run, &[&GUARD[..1], &load].concat()));
     assert_ne!(keys(), before);
 }
 
@@ -147,8 +114,8 @@ fn what_somebody_removes_from_the_folder_of_a_daemon_comes_back() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let root = machine();
-    let daemon = Daemon::start(&run, root.path());
-    let pus = || daemon.ask(&["calc", "--adopted", "-N", "pu", "all", "--view", "machine"]);
+    let daemon = serving_machine(&run, root.path());
+    let pus = || ask(&daemon, &["calc", "--adopted", "-N", "pu", "all", "--view", "machine"]);
     assert_eq!(pus(), "2\n");
     for script in ["rm keys", "rm lock", "rm topobroker-*", "rm *", "rm -r $PWD", "rm keys lock"] {
         let removed = Command::new("sh").args(["-c", script]).current_dir(&run).status().unwrap();
@@ -159,13 +126,14 @@ fn what_somebody_removes_from_the_folder_of_a_daemon_comes_back() {
         let counted = status.split("put back: ").nth(1).and_then(|rest| rest.split(' ').next());
         counted.unwrap_or_else(|| panic!("{status}")).parse::<u32>().unwrap()
     };
-    let counted = count(daemon.ask(&["status", "--verbose"]));
+    let counted = count(ask(&daemon, &["status", "--verbose"]));
     assert!(counted >= 6, "{counted}");
     if rustix::process::geteuid().is_root() {
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
         let mut other = Command::new("setpriv");
         other.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(topobroker_file());
-        assert_eq!(count(daemon.said_by(other.args(["status", "--verbose"]))), counted);
+        other.args(["status", "--verbose"]);
+        assert_eq!(count(printed_by(daemon.client(other))), counted);
     } else {
         skip(format_args!("being another user takes root"));
     }
@@ -175,10 +143,10 @@ fn what_somebody_removes_from_the_folder_of_a_daemon_comes_back() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("another daemon"), "{output:?}");
     let keys = std::fs::read_to_string(run.join("keys")).unwrap();
     let file = keys.lines().find_map(|line| line.strip_prefix("TOPOBROKER_FILE=")).unwrap();
-    assert!(daemon.ask(&["unpublish", file]).contains("--force"));
-    assert!(daemon.ask(&["unpublish", "--force", file]).contains("withdrawn"));
+    assert!(ask(&daemon, &["unpublish", file]).contains("--force"));
+    assert!(ask(&daemon, &["unpublish", "--force", file]).contains("withdrawn"));
     until("it is back", || pus() == "2\n");
-    assert!(daemon.ask(&["doctor"]).contains("and looked "), "{}", daemon.ask(&["doctor"]));
+    assert!(ask(&daemon, &["doctor"]).contains("and looked "), "{}", ask(&daemon, &["doctor"]));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use topobroker_samples::{Daemon, until};
 use topobroker_tests::segments::{self, topobroker};
 
 /// A script in whose environment nothing is published.
@@ -244,28 +245,16 @@ fn a_daemon_whose_file_turns_hostile_goes_on_with_what_it_serves() {
         let script = format!("\"$0\" export -i '{machine}' > {}", node.display());
         assert!(shell(&script).status().unwrap().success());
     };
-    let keys = || fs::read_to_string(served.join("keys")).unwrap_or_default();
-    let wait_for = |is_reached: &dyn Fn() -> bool| {
-        let end = Instant::now() + Duration::from_secs(20);
-        while !is_reached() {
-            assert!(Instant::now() < end, "it did not come");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    };
     write("Core:2 PU:1");
-    let log = folder.path().join("log");
-    let mut command = topobroker();
-    command.args(["serve", "--interval", "1", "--folder"]).arg(&served).arg("-i").arg(&node);
-    let daemon = command.stderr(fs::File::create(&log).unwrap()).spawn().unwrap();
-    wait_for(&|| !keys().is_empty());
-    let first = keys();
-    let said = || fs::read_to_string(&log).unwrap();
+    let options = ["--interval", "1", "-i", node.to_str().unwrap()];
+    let mut daemon = Daemon::start(topobroker(), &served, &options);
+    let first = daemon.keys();
     fs::write(&node, "<!DOCTYPE topology [<!ENTITY e 'x'>]><topology version=\"2.0\"/>").unwrap();
-    wait_for(&|| said().contains("declares a document type of its own"));
-    assert_eq!(keys(), first);
+    // The first look may have begun before the file was written.
+    let _ = [daemon.notification(), daemon.notification()];
+    assert_eq!(daemon.keys(), first);
     write("Core:3 PU:1");
-    wait_for(&|| keys() != first);
-    kill_process(Pid::from_child(&daemon), Signal::TERM).unwrap();
-    assert!(ended(daemon).success());
+    until("the next machine is served", || daemon.keys() != first);
+    assert!(daemon.end().contains("declares a document type of its own"));
     assert!(!served.exists());
 }

@@ -1,50 +1,22 @@
 //! What the daemon reports to monitoring and to containers.
 
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::Signal;
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, ChildStderr, Stdio};
-use topobroker_samples::until;
+use topobroker_samples::{Daemon, until};
 use topobroker_tests::segments::topobroker;
-
-/// A daemon that serves a machine in a file, in a folder of the test.
-struct Daemon {
-    child: Child,
-    said: BufReader<ChildStderr>,
-    before: String,
-}
 
 fn machine(folder: &Path, synthetic: &str) {
     let xml = topobroker().args(["export", "-i", synthetic]).output().unwrap();
     std::fs::write(folder.join("machine.xml"), xml.stdout).unwrap();
 }
 
-impl Daemon {
-    fn start(folder: &Path, more: &[&str]) -> Self {
-        machine(folder, "Package:1 Core:2 PU:1");
-        let mut command = topobroker();
-        command.arg("serve").arg("-i").arg(folder.join("machine.xml"));
-        command.arg("--folder").arg(folder.join("run")).args(["--interval", "1"]).args(more);
-        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let mut said = BufReader::new(child.stderr.take().unwrap());
-        let mut before = String::new();
-        while !before.contains("serves generation 0") {
-            assert!(said.read_line(&mut before).unwrap() > 0, "{before}");
-        }
-        Self { child, said, before }
-    }
-
-    fn signal(&self, signal: Signal) {
-        kill_process(Pid::from_child(&self.child), signal).unwrap();
-    }
-
-    fn end(mut self) -> String {
-        self.signal(Signal::TERM);
-        assert!(self.child.wait().unwrap().success());
-        self.said.read_to_string(&mut self.before).unwrap();
-        self.before
-    }
+/// A daemon that serves a machine in a file, in a folder of the test.
+fn serving(folder: &Path, options: &[&str]) -> Daemon {
+    machine(folder, "Package:1 Core:2 PU:1");
+    let input = folder.join("machine.xml");
+    let own = ["--interval", "1", "-i", input.to_str().unwrap()];
+    Daemon::start(topobroker(), &folder.join("run"), &[&own, options].concat())
 }
 
 /// The values of a text for Prometheus, whose rules are checked: a help and a type of each metric
@@ -76,7 +48,7 @@ fn values(text: &str) -> BTreeMap<String, f64> {
 fn metrics_in_a_file_follow_what_the_daemon_does() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("topobroker.prom");
-    let daemon = Daemon::start(folder.path(), &["--metrics", file.to_str().unwrap()]);
+    let mut daemon = serving(folder.path(), &["--metrics", file.to_str().unwrap()]);
     let now = || values(&std::fs::read_to_string(&file).unwrap_or("\n".to_owned()));
     until("a file of metrics", || file.exists());
     let first = now();
@@ -100,7 +72,7 @@ fn metrics_in_a_file_follow_what_the_daemon_does() {
 #[test]
 fn a_file_that_cannot_be_written_is_said_and_the_daemon_serves_on() {
     let folder = tempfile::tempdir().unwrap();
-    let daemon = Daemon::start(folder.path(), &["--metrics", "/nonexistent/folder/file"]);
+    let mut daemon = serving(folder.path(), &["--metrics", "/nonexistent/folder/file"]);
     let output = topobroker()
         .args(["ls", "--adopted"])
         .env("TOPOBROKER_RUN", folder.path().join("run"))
@@ -115,7 +87,7 @@ fn a_file_that_cannot_be_written_is_said_and_the_daemon_serves_on() {
 fn the_file_for_containers_mounts_the_folder_where_processes_look() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("cdi/topobroker.json");
-    let daemon = Daemon::start(folder.path(), &["--cdi", file.to_str().unwrap()]);
+    let mut daemon = serving(folder.path(), &["--cdi", file.to_str().unwrap()]);
     until("a file for containers", || file.exists());
     let document: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();

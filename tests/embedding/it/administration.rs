@@ -1,50 +1,23 @@
 //! What administrators and users of a node do with what is published: withdraw it, run commands
 //! with it, and add jobs of their own to a daemon's topology.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::Command;
 use topobroker_embedding::{is_root, said, succeed, topobroker};
 use topobroker_reader::Keys;
+use topobroker_samples::Daemon;
 
-/// A daemon of root in a folder, killed when this is dropped.
-struct Daemon {
-    child: Child,
-    folder: PathBuf,
+/// A daemon of root in a folder.
+fn serving(folder: &Path) -> Daemon {
+    Daemon::start(topobroker(), folder, &["--guard"])
 }
 
-impl Daemon {
-    fn start(folder: &Path) -> Self {
-        let mut command = topobroker();
-        command.args(["serve", "--guard", "--folder"]).arg(folder).stderr(Stdio::null());
-        let child = command.spawn().unwrap();
-        let folder = folder.to_owned();
-        while !folder.join("keys").exists() {
-            std::thread::sleep(std::time::Duration::from_millis(10));
-        }
-        Self { child, folder }
-    }
-
-    /// A command of a user that finds what this daemon serves.
-    fn command(&self, user: Option<u32>) -> Command {
-        let mut command = match user {
-            Some(user) => {
-                let mut command = Command::new("setpriv");
-                command.args([&format!("--reuid={user}"), &format!("--regid={user}")]);
-                command.arg("--clear-groups").arg(topobroker().get_program());
-                command
-            }
-            None => topobroker(),
-        };
-        command.env("TOPOBROKER_RUN", &self.folder);
-        command
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+/// A command of a user that finds what a daemon serves.
+fn command(daemon: &Daemon, user: u32) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args([&format!("--reuid={user}"), &format!("--regid={user}"), "--clear-groups"]);
+    command.arg(topobroker().get_program());
+    daemon.client(command)
 }
 
 fn publish(folder: &Path) -> Keys {
@@ -97,20 +70,13 @@ fn what_a_killed_daemon_has_left_is_stale_and_what_it_has_left_to_the_next_is_no
         command.env("TOPOBROKER_RUN", &served).args(["unpublish", "--stale", "--folder"]);
         succeed(command.arg(&served))
     };
-    let daemon = Daemon::start(&served);
+    let daemon = serving(&served);
     assert_eq!(stale(), "");
     drop(daemon);
     let text = stale();
     assert!(text.starts_with("withdrawn: ") && text.lines().count() == 1, "{text}");
     assert!(!served.exists(), "{:?}", segments(&served));
-    let mut kept = topobroker();
-    let mut kept = kept.args(["serve", "--keep", "--folder"]).arg(&served).spawn().unwrap();
-    while !served.join("keys").exists() {
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    let pid = rustix::process::Pid::from_child(&kept);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert!(kept.wait().unwrap().success());
+    Daemon::start(topobroker(), &served, &["--keep"]).end();
     assert_eq!(stale(), "");
     assert!(served.join("keys").exists());
 }
@@ -123,41 +89,40 @@ fn a_user_adds_a_job_to_the_topology_that_roots_daemon_serves_and_its_ranks_find
     let folder = tempfile::tempdir().unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(folder.path(), mode).unwrap();
-    let daemon = Daemon::start(&folder.path().join("run"));
-    let (user, other) = (Some(65_534), Some(65_533));
+    let daemon = serving(&folder.path().join("run"));
+    let (user, other) = (65_534, 65_533);
     let lines =
-        succeed(daemon.command(user).args(["job", "add", "mine", "-n", "2", "--map-by", "slot"]));
+        succeed(command(&daemon, user).args(["job", "add", "mine", "-n", "2", "--map-by", "slot"]));
     let file = lines.lines().find_map(|line| line.strip_prefix("TOPOBROKER_JOB=")).unwrap();
     assert!(file.starts_with("/dev/shm/topobroker-") && file.ends_with(".job-mine"), "{file}");
-    let shown = succeed(daemon.command(user).args(["job", "list"]));
+    let shown = succeed(command(&daemon, user).args(["job", "list"]));
     assert!(shown.contains("mine"), "{shown}");
-    let found =
-        succeed(daemon.command(user).env("TOPOBROKER_JOB", file).args(["job", "show"]).arg("mine"));
+    let found = succeed(
+        command(&daemon, user).env("TOPOBROKER_JOB", file).args(["job", "show"]).arg("mine"),
+    );
     assert!(found.contains("rank 1") || found.lines().count() >= 2, "{found}");
     // Another user neither sees nor believes it.
-    let others = succeed(daemon.command(other).args(["job", "list"]));
+    let others = succeed(command(&daemon, other).args(["job", "list"]));
     assert!(!others.contains("mine"), "{others}");
     let refused =
-        daemon.command(other).env("TOPOBROKER_JOB", file).args(["job", "show", "mine"]).output();
+        command(&daemon, other).env("TOPOBROKER_JOB", file).args(["job", "show", "mine"]).output();
     assert!(!refused.unwrap().status.success());
-    let again = daemon
-        .command(user)
+    let again = command(&daemon, user)
         .args(["job", "add", "mine", "-n", "1", "--map-by", "slot"])
         .output()
         .unwrap();
     assert!(!again.status.success() && said(&again).contains("mine"), "{}", said(&again));
-    succeed(daemon.command(user).args(["job", "remove", "mine"]));
+    succeed(command(&daemon, user).args(["job", "remove", "mine"]));
     assert!(!Path::new(file).exists());
 }
 
 #[test]
 fn run_uses_what_the_node_serves_unless_an_option_says_otherwise() {
     let folder = tempfile::tempdir().unwrap();
-    let daemon = Daemon::start(&folder.path().join("run"));
-    let keys = std::fs::read_to_string(daemon.folder.join("keys")).unwrap();
-    let served = Keys::from_lines(&keys).unwrap();
+    let daemon = serving(&folder.path().join("run"));
+    let served = daemon.keys();
     let file = |arguments: &[&str]| {
-        let mut command = daemon.command(None);
+        let mut command = daemon.client(topobroker());
         command.arg("run").args(arguments).args(["--", "printenv", "TOPOBROKER_FILE"]);
         succeed(&mut command).trim().to_owned()
     };

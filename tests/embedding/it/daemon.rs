@@ -1,98 +1,30 @@
 //! `topobroker serve`: one topology for the whole node, as it is now.
 
-use rustix::process::{Pid, Signal, kill_process};
-use std::os::unix::net::UnixDatagram;
+use rustix::process::Signal;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 use topobroker_embedding::{compile, has, succeed, topobroker};
-use topobroker_reader::Keys;
-use topobroker_samples::until;
+use topobroker_samples::{Daemon, until};
 
-/// A daemon with a folder of its own, killed when this is dropped.
-struct Daemon {
-    child: Child,
-    folder: PathBuf,
-    /// Receives the state notifications of the daemon (sd_notify).
-    socket: UnixDatagram,
+/// A daemon that looks at a file each second.
+fn serving(folder: &Path, input: &Path) -> Daemon {
+    serving_with(topobroker(), folder, input, &[])
 }
 
-impl Daemon {
-    /// Starts a daemon and waits until it is ready.
-    fn start(folder: &Path, input: &Path) -> Self {
-        Self::start_with_umask(folder, input, "022")
-    }
-
-    /// Starts a daemon that leaves its segments to the next one when it ends.
-    fn start_keeping(folder: &Path, input: &Path) -> Self {
-        let mut serve = serve(folder, input);
-        serve.arg("--keep");
-        Self::started(&serve, folder, "022")
-    }
-
-    fn start_with_umask(folder: &Path, input: &Path, umask: &str) -> Self {
-        Self::started(&serve(folder, input), folder, umask)
-    }
-
-    fn started(serve: &Command, folder: &Path, umask: &str) -> Self {
-        let socket = UnixDatagram::bind_addr(&abstract_address()).unwrap();
-        socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        let name = socket.local_addr().unwrap();
-        let name = std::os::linux::net::SocketAddrExt::as_abstract_name(&name).unwrap().to_vec();
-        let mut command = Command::new("sh");
-        command.args(["-c", "umask $0; exec \"$@\"", umask]).arg(serve.get_program());
-        command
-            .args(serve.get_args())
-            .env("NOTIFY_SOCKET", format!("@{}", String::from_utf8(name).unwrap()));
-        let child = command.stderr(Stdio::null()).spawn().unwrap();
-        let daemon = Self { child, folder: folder.to_owned(), socket };
-        assert!(daemon.says().starts_with("READY=1\n"));
-        daemon
-    }
-
-    /// Receives the next state notification.
-    fn says(&self) -> String {
-        let mut said = [0; 256];
-        let length = self.socket.recv(&mut said).expect("a notification of the daemon");
-        String::from_utf8(said[..length].to_vec()).unwrap()
-    }
-
-    fn signal(&self, signal: Signal) {
-        let pid = Pid::from_raw(self.child.id().cast_signed()).unwrap();
-        kill_process(pid, signal).unwrap();
-    }
-
-    /// Number of PUs that a process finds if no keys were handed to it.
-    fn pus(&self) -> String {
-        let mut command = topobroker();
-        command.env("TOPOBROKER_RUN", &self.folder);
-        succeed(command.args(["calc", "-N", "pu", "all"])).trim().to_owned()
-    }
-
-    fn keys(&self) -> Keys {
-        Keys::from_lines(&std::fs::read_to_string(self.folder.join("keys")).unwrap()).unwrap()
-    }
+/// A daemon that leaves its segments to the next one when it ends.
+fn serving_and_keeping(folder: &Path, input: &Path) -> Daemon {
+    serving_with(topobroker(), folder, input, &["--keep"])
 }
 
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+fn serving_with(program: Command, folder: &Path, input: &Path, options: &[&str]) -> Daemon {
+    let input = input.to_str().unwrap();
+    Daemon::start(program, folder, &[options, &["--interval", "1", "-i", input]].concat())
 }
 
-fn abstract_address() -> std::os::unix::net::SocketAddr {
-    use std::os::linux::net::SocketAddrExt;
-    static NEXT: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
-    let next = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-    let name = format!("topobroker-test-{}-{next}", std::process::id());
-    std::os::unix::net::SocketAddr::from_abstract_name(name).unwrap()
-}
-
-fn serve(folder: &Path, input: &Path) -> Command {
-    let mut command = topobroker();
-    command.args(["serve", "--interval", "1", "--folder"]).arg(folder).arg("-i").arg(input);
-    command
+/// Number of PUs that a process finds if no keys were handed to it.
+fn pus(daemon: &Daemon) -> String {
+    let mut command = daemon.client(topobroker());
+    succeed(command.args(["calc", "-N", "pu", "all"])).trim().to_owned()
 }
 
 /// Writes a synthetic machine to an XML file, which is replaced in one step.
@@ -112,10 +44,9 @@ fn a_process_without_keys_finds_the_daemons_topology_until_the_daemon_ends() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
-    let mut daemon = Daemon::start(&run, &input);
-    assert_eq!(daemon.pus(), "4");
-    daemon.signal(Signal::TERM);
-    assert!(daemon.child.wait().unwrap().success());
+    let mut daemon = serving(&run, &input);
+    assert_eq!(pus(&daemon), "4");
+    daemon.end();
     assert!(!run.exists(), "{:?}", std::fs::read_dir(&run).unwrap().collect::<Vec<_>>());
 }
 
@@ -124,13 +55,13 @@ fn a_machine_that_changes_is_published_again_and_what_was_adopted_stays() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
-    let daemon = Daemon::start(&run, &input);
+    let daemon = serving(&run, &input);
     let adopted = topobroker_reader::adopt_keys(daemon.keys()).unwrap();
     assert_eq!(adopted.header().generation, 0);
     machine(folder.path(), "Core:3 PU:2");
-    until("the change is seen without a signal", || daemon.pus() == "6");
+    until("the change is seen without a signal", || pus(&daemon) == "6");
     machine(folder.path(), "Core:4 PU:2");
-    until("the next change is seen", || daemon.pus() == "8");
+    until("the next change is seen", || pus(&daemon) == "8");
     assert_eq!(adopted.topology().objects_with_type(topobroker_reader::ObjectType::PU).count(), 4);
     let published = topobroker::node::status::read(daemon.keys().path().unwrap()).unwrap();
     assert_eq!(published.header.unwrap().generation, 2);
@@ -138,7 +69,7 @@ fn a_machine_that_changes_is_published_again_and_what_was_adopted_stays() {
     // If nothing has changed, nothing is published.
     let before = daemon.keys();
     daemon.signal(Signal::HUP);
-    let said = [daemon.says(), daemon.says(), daemon.says()];
+    let said = [daemon.notification(), daemon.notification(), daemon.notification()];
     assert!(said[0].starts_with("STATUS=generation 1 "), "{said:?}");
     assert!(said[1..].iter().all(|text| text.starts_with("STATUS=generation 2 ")), "{said:?}");
     assert_eq!(daemon.keys(), before);
@@ -149,7 +80,7 @@ fn a_process_that_has_adopted_keeps_its_topology_whatever_the_daemon_does_since(
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
-    let mut daemon = Daemon::start(&run, &input);
+    let mut daemon = serving(&run, &input);
     let mut adopts = topobroker_for_adopting_again(&run);
     let mut again = || {
         use std::io::Write;
@@ -161,10 +92,9 @@ fn a_process_that_has_adopted_keeps_its_topology_whatever_the_daemon_does_since(
     let first = again();
     assert!(first.starts_with("adopted "), "{first}");
     machine(folder.path(), "Core:3 PU:2");
-    until("the change is seen", || daemon.pus() == "6");
+    until("the change is seen", || pus(&daemon) == "6");
     assert_eq!(again(), first);
-    daemon.signal(Signal::TERM);
-    assert!(daemon.child.wait().unwrap().success());
+    daemon.end();
     assert_eq!(again(), first);
     drop(adopts.0.stdin.take());
     assert!(adopts.0.wait().unwrap().success());
@@ -188,7 +118,7 @@ fn a_generation_with_jobs_over_it_stays_until_they_have_gone() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
-    let daemon = Daemon::start(&run, &input);
+    let daemon = serving(&run, &input);
     let keys = daemon.keys();
     let job = |arguments: &[&str]| {
         let mut command = topobroker();
@@ -196,14 +126,14 @@ fn a_generation_with_jobs_over_it_stays_until_they_have_gone() {
         succeed(command.arg("job").args(arguments))
     };
     job(&["add", "stays"]);
-    for (cores, pus) in [(3, "6"), (4, "8"), (5, "10")] {
+    for (cores, now) in [(3, "6"), (4, "8"), (5, "10")] {
         machine(folder.path(), &format!("Core:{cores} PU:2"));
-        until("the change is seen", || daemon.pus() == pus);
+        until("the change is seen", || pus(&daemon) == now);
     }
     assert!(job(&["list"]).starts_with("stays: "));
     job(&["remove", "stays"]);
     machine(folder.path(), "Core:6 PU:2");
-    until("the change is seen", || daemon.pus() == "12");
+    until("the change is seen", || pus(&daemon) == "12");
     // The keys of the newest are written before the old ones are removed.
     until("there are two generations, the keys and the lock", || files(&run) == 4);
     assert!(!keys.path().unwrap().exists());
@@ -218,11 +148,10 @@ fn the_daemon_keeps_segments_that_others_published_in_its_folder() {
     let mut publish = topobroker();
     publish.args(["publish", "--json", "-i", "Core:7 PU:1", "--folder"]).arg(&run);
     let kept: serde_json::Value = serde_json::from_str(&succeed(&mut publish)).unwrap();
-    let mut daemon = Daemon::start(&run, &input);
+    let mut daemon = serving(&run, &input);
     // The folder is found although its name needs quotes.
-    assert_eq!(daemon.pus(), "4");
-    daemon.signal(Signal::TERM);
-    assert!(daemon.child.wait().unwrap().success());
+    assert_eq!(pus(&daemon), "4");
+    daemon.end();
     assert!(Path::new(kept["file"].as_str().unwrap()).exists());
     assert_eq!(files(&run), 1);
 }
@@ -232,15 +161,18 @@ fn a_change_that_could_not_be_published_is_tried_again() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
-    let daemon = Daemon::start(&run, &input);
+    let daemon = serving(&run, &input);
     // For a while the input is no topology.
     std::fs::write(folder.path().join("new.xml"), "<nonsense").unwrap();
     std::fs::rename(folder.path().join("new.xml"), &input).unwrap();
-    assert!(daemon.says().starts_with("STATUS=generation 0 "));
-    assert!(daemon.says().starts_with("STATUS=generation 0 "), "the daemon must look again");
-    assert_eq!(daemon.pus(), "4");
+    assert!(daemon.notification().starts_with("STATUS=generation 0 "));
+    assert!(
+        daemon.notification().starts_with("STATUS=generation 0 "),
+        "the daemon must look again"
+    );
+    assert_eq!(pus(&daemon), "4");
     machine(folder.path(), "Core:3 PU:2");
-    until("the change is seen", || daemon.pus() == "6");
+    until("the change is seen", || pus(&daemon) == "6");
 }
 
 #[test]
@@ -249,7 +181,9 @@ fn other_users_may_look_into_the_folder_whatever_the_umask_is() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
-    let daemon = Daemon::start_with_umask(&run, &input, "077");
+    let mut umask = Command::new("sh");
+    umask.args(["-c", "umask 077; exec \"$0\" \"$@\""]).arg(topobroker().get_program());
+    let daemon = serving_with(umask, &run, &input, &[]);
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&run), mode(&run.join("keys"))), (0o755, 0o444));
     assert_eq!(mode(daemon.keys().path().unwrap()), 0o444);
@@ -260,28 +194,25 @@ fn a_daemon_that_is_killed_and_started_again_loses_no_reader_and_leaves_nothing(
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
-    let mut killed = Daemon::start(&run, &input);
+    let mut killed = serving(&run, &input);
     let keys = killed.keys();
-    killed.signal(Signal::KILL);
-    killed.child.wait().unwrap();
+    killed.kill();
     // While no daemon runs, processes still find the segment.
-    assert_eq!(killed.pus(), "4");
+    assert_eq!(pus(&killed), "4");
     // Nothing has changed: the next daemon goes on with the segment.
-    let mut resumed = Daemon::start(&run, &input);
+    let mut resumed = serving(&run, &input);
     assert_eq!((resumed.keys(), files(&run)), (keys.clone(), 3));
-    resumed.signal(Signal::KILL);
-    resumed.child.wait().unwrap();
+    resumed.kill();
     machine(folder.path(), "Core:3 PU:2");
-    let mut daemon = Daemon::start(&run, &input);
+    let mut daemon = serving(&run, &input);
     // The earlier segment stays, because processes may already have read its keys.
     assert!(keys.path().unwrap().exists());
     assert_ne!(daemon.keys(), keys);
-    assert_eq!(daemon.pus(), "6");
+    assert_eq!(pus(&daemon), "6");
     let published = topobroker::node::status::read(daemon.keys().path().unwrap()).unwrap();
     assert_eq!(published.header.unwrap().generation, 1);
     assert_eq!(files(&run), 4);
-    daemon.signal(Signal::TERM);
-    assert!(daemon.child.wait().unwrap().success());
+    daemon.end();
     assert!(!run.exists());
 }
 
@@ -290,24 +221,22 @@ fn a_daemon_that_ends_with_keep_and_is_started_again_loses_no_reader() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
-    let mut first = Daemon::start_keeping(&run, &input);
+    let mut first = serving_and_keeping(&run, &input);
     let keys = first.keys();
-    first.signal(Signal::TERM);
-    assert!(first.child.wait().unwrap().success());
+    first.end();
     // Between the two daemons, processes still find the segment, and its publisher is shown as
     // gone.
-    assert_eq!(first.pus(), "4");
+    assert_eq!(pus(&first), "4");
     let status = || succeed(topobroker().arg("status").env("TOPOBROKER_RUN", &run));
     let line = |text: String| {
         let file = keys.path().unwrap().to_str().unwrap().to_owned();
         text.lines().find(|line| line.ends_with(&file)).unwrap_or_default().to_owned()
     };
     assert!(line(status()).contains(" gone "), "{}", status());
-    let mut second = Daemon::start(&run, &input);
-    assert_eq!(second.pus(), "4");
+    let mut second = serving(&run, &input);
+    assert_eq!(pus(&second), "4");
     assert!(keys.path().unwrap().exists());
-    second.signal(Signal::TERM);
-    assert!(second.child.wait().unwrap().success());
+    second.end();
     assert!(!run.exists());
 }
 
@@ -316,21 +245,19 @@ fn a_job_stays_on_its_generation_when_the_daemon_is_started_again() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
-    let mut first = Daemon::start_keeping(&run, &input);
+    let mut first = serving_and_keeping(&run, &input);
     let keys = first.keys();
     let ours = |arguments: &[&str]| {
         let mut command = topobroker();
         succeed(command.args(arguments).env("TOPOBROKER_RUN", &run).envs(keys.to_env()))
     };
     ours(&["job", "add", "held", "-n", "1", "--map-by", "slot"]);
-    first.signal(Signal::TERM);
-    assert!(first.child.wait().unwrap().success());
-    let mut second = Daemon::start(&run, &input);
+    first.end();
+    let mut second = serving(&run, &input);
     // Its processes have the keys of the generation that they were started with.
     assert!(ours(&["job", "show", "held"]).starts_with("rank 0 bound"));
     assert!(ours(&["status", "--verbose"]).contains("jobs: held"));
-    second.signal(Signal::TERM);
-    assert!(second.child.wait().unwrap().success());
+    second.end();
     assert!(!run.exists());
 }
 
@@ -338,18 +265,17 @@ fn a_job_stays_on_its_generation_when_the_daemon_is_started_again() {
 fn status_lists_a_daemon_and_unpublish_stale_removes_the_files_of_a_killed_one() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    let mut daemon = Daemon::start(&run, &machine(folder.path(), "Core:2 PU:2"));
+    let mut daemon = serving(&run, &machine(folder.path(), "Core:2 PU:2"));
     let ours =
         |arguments: &[&str]| succeed(topobroker().args(arguments).env("TOPOBROKER_RUN", &run));
     let file = daemon.keys().path().unwrap().to_owned();
     let name = file.to_str().unwrap();
     assert!(ours(&["status"]).lines().any(|line| line.contains(" alive ") && line.ends_with(name)));
     ours(&["unpublish", "--stale"]);
-    assert_eq!(daemon.pus(), "4");
-    daemon.signal(Signal::KILL);
-    daemon.child.wait().unwrap();
+    assert_eq!(pus(&daemon), "4");
+    daemon.kill();
     // Processes still find the segment, until it is swept.
-    assert_eq!(daemon.pus(), "4");
+    assert_eq!(pus(&daemon), "4");
     ours(&["unpublish", "--stale"]);
     assert!(!file.exists() && !run.exists());
 }
@@ -361,10 +287,7 @@ fn login_sessions_and_services_get_what_the_daemon_publishes_for_hwloc() {
     }
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    let mut serve = topobroker();
-    serve.args(["serve", "--legacy", "--folder"]).arg(&run).stderr(Stdio::null());
-    let mut child = serve.spawn().unwrap();
-    until("the daemon serves", || run.join("keys").exists());
+    let mut daemon = Daemon::start(topobroker(), &run, &["--legacy"]);
     let prefix = topobroker_embedding::prefix();
     let note = folder.path().join("note");
     // How often hwloc opens a file below /sys.
@@ -384,9 +307,7 @@ fn login_sessions_and_services_get_what_the_daemon_publishes_for_hwloc() {
     let printed = succeed(Command::new(generator).env("TOPOBROKER_RUN", &run));
     assert!(printed.lines().any(|line| line.starts_with("HWLOC_XMLFILE=/")), "{printed}");
     assert!(!printed.contains("TOPOBROKER_"), "{printed}");
-    let pid = Pid::from_child(&child);
-    kill_process(pid, Signal::TERM).unwrap();
-    assert!(child.wait().unwrap().success());
+    daemon.end();
 }
 
 #[test]
@@ -394,12 +315,12 @@ fn two_daemons_do_not_share_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
-    let daemon = Daemon::start(&run, &input);
-    let output = serve(&run, &input).output().unwrap();
+    let daemon = serving(&run, &input);
+    let output = topobroker().args(["serve", "--folder"]).arg(&run).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("another daemon publishes here"), "{text}");
-    assert_eq!(daemon.pus(), "4");
+    assert_eq!(pus(&daemon), "4");
 }
 
 #[test]
@@ -407,7 +328,7 @@ fn keys_of_a_folder_that_anybody_may_write_are_not_believed() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    let daemon = Daemon::start(&run, &machine(folder.path(), "Core:2 PU:2"));
+    let daemon = serving(&run, &machine(folder.path(), "Core:2 PU:2"));
     std::fs::set_permissions(run.join("keys"), std::fs::Permissions::from_mode(0o666)).unwrap();
     let mut command = topobroker();
     let output = command.env("TOPOBROKER_RUN", &run).args(["ls"]).output().unwrap();

@@ -6,6 +6,7 @@ use std::process::Command;
 use topobroker_embedding::{
     assert_gone, compile, has, has_package, is_root, prefix, said, succeed, topobroker,
 };
+use topobroker_samples::Daemon;
 use topobroker_samples::made_cgroup::MadeCgroup;
 
 /// A command below `topobroker run --guard` that says what the guard does.
@@ -306,22 +307,12 @@ fn slots_are_of_this_machine_and_next_to_a_file_or_an_error_says_so_and_nothing_
 fn programs_find_the_slots_of_the_nodes_daemon() {
     let given = given();
     let folder = given.folder.path().join("daemon");
-    let mut daemon = topobroker();
-    let mut daemon = daemon
-        .args(["serve", "--guard", "--guard-caller", "guarded", "--folder"])
-        .arg(&folder)
-        .spawn()
-        .unwrap();
-    while !folder.join("keys").exists() {
-        assert!(daemon.try_wait().unwrap().is_none());
-        std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-    let mut command = Command::new(&given.program);
+    let options = ["--guard", "--guard-caller", "guarded"];
+    let mut daemon = Daemon::start(topobroker(), &folder, &options);
+    let mut command = daemon.client(Command::new(&given.program));
     command.env("LD_PRELOAD", library()).env("TOPOBROKER_GUARD_VERBOSE", "1");
-    let output = command.env("TOPOBROKER_RUN", &folder).args(LOAD).output().unwrap();
-    let pid = rustix::process::Pid::from_child(&daemon);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert!(daemon.wait().unwrap().success());
+    let output = command.args(LOAD).output().unwrap();
+    daemon.end();
     assert!(said(&output).contains(": served"), "{}", said(&output));
     assert!(!folder.exists());
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use topobroker_embedding::{
     assert_one_address, compile_for_others, has, is_root, prefix, said, succeed, topobroker,
 };
+use topobroker_samples::Daemon;
 
 /// Slurm's controller and node daemon, and munge, which authenticates them. All their files are in
 /// one folder.
@@ -232,19 +233,10 @@ fn tasks_adopt_the_plugins_segment_which_is_removed_with_the_step() {
 fn with_daemon(options: &[&str], test: impl FnOnce(&Path, &Path, &str)) {
     let folder = tempfile::tempdir().unwrap();
     let run = folder.path().join("run");
-    let mut daemon = topobroker();
-    daemon.args(["serve", "--folder"]).arg(&run).args(options);
-    let mut daemon = daemon.spawn().unwrap();
-    let start = Instant::now();
-    while !run.join("keys").exists() {
-        assert!(start.elapsed() < Duration::from_secs(20), "the daemon publishes nothing");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let mut daemon = Daemon::start(topobroker(), &run, options);
     let keys = fs::read_to_string(run.join("keys")).unwrap();
     test(folder.path(), &run, &keys);
-    let pid = rustix::process::Pid::from_raw(daemon.id().cast_signed()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert!(daemon.wait().unwrap().success());
+    daemon.end();
     assert!(!run.exists());
 }
 

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 #![allow(clippy::new_without_default, reason = "what is made has files; it fails as tests do")]
 
+mod daemon;
 mod golden_maps;
 pub mod jobs;
 pub mod json_schema;
@@ -12,6 +13,7 @@ pub mod nvidia_driver;
 mod reference;
 pub mod saved_root;
 
+pub use daemon::Daemon;
 pub use golden_maps::{GoldenMap, golden_maps, golden_pus};
 pub use reference::{Machine, Row, machines, refused_machines, rows, shared, shared_folder, words};
 
