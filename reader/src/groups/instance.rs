@@ -6,7 +6,6 @@ use super::resource_type::{ResourceType, group_levels};
 use super::uri::Uri;
 use crate::devices::device_number;
 use crate::devices::{Domains, GpuLink};
-use crate::index::block_of;
 use crate::jobs::Job;
 use crate::object::Object;
 use crate::topology::Topology;
@@ -45,8 +44,6 @@ struct InstanceLevel {
     first_ordinal: u32,
     /// The number of the first one, if those that are visible are contiguous.
     first: Option<u32>,
-    /// Number of PUs of each; 0 if it is not the same for all.
-    pus_of_each: u32,
 }
 
 impl<'r> Instances<'r> {
@@ -106,9 +103,7 @@ impl<'r> Instances<'r> {
     /// The first object of a level that has all of some PUs.
     fn of_pus(&self, level: &InstanceLevel, pus: &PuSet<'_>) -> Option<u32> {
         let index = self.topology.index;
-        let is_normal = matches!(level.depth, Depth::Normal(_));
-        // Fast path: up to 2.4 times as fast.
-        if is_normal && (level.pus_of_each == 0 || !index.is_plain()) {
+        if level.depth.normal().is_some() {
             let lowest = lowest(self.job, self.topology, pus)?;
             let mut above = core::iter::once(lowest).chain(lowest.ancestors());
             return above.find(|it| it.depth() == level.depth).map(Object::logical_index);
@@ -123,18 +118,13 @@ impl<'r> Instances<'r> {
             return None;
         }
         let (low, high) = pus.bounds();
-        let id = if is_normal {
-            let block = block_of(low, level.pus_of_each);
-            (block == block_of(high, level.pus_of_each)).then(|| level.ids.start + block)?
-        } else {
-            let has_all = |id: &u32| {
-                let own = index.pus_of(*id);
-                own.start <= low && high < own.end && self.is_wanted(*id)
-            };
-            let near = index.nodes_of_pus(&(low..low + 1));
-            let near = near.filter(|_| level.depth == Depth::NumaNode);
-            near.unwrap_or_else(|| level.ids.clone()).find(has_all)?
+        let has_all = |id: &u32| {
+            let own = index.pus_of(*id);
+            own.start <= low && high < own.end && self.is_wanted(*id)
         };
+        let near = index.nodes_of_pus(&(low..low + 1));
+        let near = near.filter(|_| level.depth == Depth::NumaNode);
+        let id = near.unwrap_or_else(|| level.ids.clone()).find(has_all)?;
         Some(match level.first {
             Some(first) => id - first,
             None => index.ordinal_of(id) - level.first_ordinal,
@@ -184,7 +174,6 @@ impl InstanceLevel {
             ids: index.base_ids(base_level),
             first_ordinal: index.level_ordinals(level).start,
             first: index.first_of_contiguous(level),
-            pus_of_each: index.pus_of_level(base_level),
         })
     }
 }

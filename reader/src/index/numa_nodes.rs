@@ -18,7 +18,6 @@ impl Index<'_> {
     /// A function that returns the local memory of a NUMA node in bytes, by the number of the node.
     #[inline]
     pub(crate) fn local_memory(&self) -> impl Fn(u32) -> u64 {
-        // Fast path: up to 2.6 times as fast.
         let (rows, first) = (self.rows_of_nodes, self.first_special);
         move |node| {
             let stored = self.archive.numa_nodes.local_memory.get(rows.row(node - first));
@@ -77,7 +76,6 @@ impl Index<'_> {
     #[inline]
     pub(crate) fn add_nodes_by_thread(&self, cpuset: &Set, nodeset: &mut Set) -> bool {
         let known = self.pus_of_node.zip(self.numbering.as_ref()).zip(self.contiguous);
-        // Fast path: up to 2 times as fast.
         let Some(((each, numbering), (start, end))) = known else { return false };
         let Some(each) = numbering.per_thread(each) else { return false };
         for thread in numbering.threads() {

@@ -10,7 +10,7 @@ impl Index<'_> {
     /// The lowest common ancestor of two PUs. It also has all PUs between them.
     #[inline]
     pub(crate) fn lowest_with(&self, one: u32, other: u32) -> u32 {
-        // Fast path: up to 2.7 times as fast.
+        // Fast path: with that of `search_lowest`, up to 14 times as fast.
         match self.common_ancestor.of(one, other) {
             Some(id) => id,
             None => self.search_lowest(one.min(other), one.max(other)),
@@ -19,7 +19,7 @@ impl Index<'_> {
 
     /// [`Index::lowest_with`] if the lookup has no answer.
     fn search_lowest(&self, low: u32, high: u32) -> u32 {
-        // Fast path: up to twice as fast.
+        // Fast path: with that of `lowest_with`, up to 14 times as fast.
         let different_bits = u32::BITS - (low ^ high).leading_zeros();
         let common = &self.archive.levels.common;
         let levels = common.get(different_bits as usize).map_or(0, |level| usize::from(*level));
@@ -78,11 +78,7 @@ impl Index<'_> {
     #[inline]
     pub(crate) fn object_of_level_with(&self, level: usize, pu: u32) -> Option<u32> {
         let ids = self.base_ids(level);
-        // Fast path: up to 2 times as fast.
-        let id = match self.pus_of_level(level) {
-            0 => partition_point(ids.clone(), |id| self.pus_of(id).end <= pu),
-            each => ids.start + block_of(pu, each),
-        };
+        let id = partition_point(ids.clone(), |id| self.pus_of(id).end <= pu);
         (id < ids.end && self.pus_of(id).contains(&pu)).then_some(id)
     }
 

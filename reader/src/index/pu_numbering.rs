@@ -59,7 +59,7 @@ impl PuNumbering {
     /// [`PuNumbering::copy`] for more than one thread. Whole cores of two threads have a path of
     /// their own, because nearly all objects are cores or larger.
     fn copy_interleaved(&self, pus: Range<u32>, set: &mut Set) {
-        // Fast path: up to 2.4 times as fast.
+        // Fast path: without it, the cpuset of an object takes 3 times as long as hwloc's.
         if self.shift == 1 && (pus.start | pus.end).is_multiple_of(2) {
             let (first, end) = (self.first + pus.start / 2, self.first + pus.end / 2);
             return set.assign_twice(first..end, self.cores);

@@ -175,7 +175,7 @@ impl<'a> Index<'a> {
     /// empty or has an index that no visible PU has.
     #[inline]
     pub(crate) fn reach_of(&self, set: &Set) -> Option<(u32, u32)> {
-        // Fast path: up to 2.2 times as fast.
+        // Fast path: without it, an object that covers a set takes 1.4 times as long as hwloc's.
         let interleaved =
             self.numbering.as_ref().filter(|numbering| numbering.first_if_sequential().is_none());
         if let Some((numbering, _)) = interleaved.zip(self.contiguous) {
@@ -236,7 +236,7 @@ fn bits_of_run(set: &Set, run: &ArchivedPuRun, pus: &Range<u32>) -> u64 {
 /// Moves the low bits of a word `step` bits apart: bit `n` becomes bit `n * step`.
 #[inline]
 fn spread(bits: u64, step: u32) -> u64 {
-    // Fast path: up to 2.5 times as fast.
+    // Fast path: without it, the largest objects in a set take 1.1 times as long as hwloc's.
     if step.is_power_of_two() {
         return (0..step.trailing_zeros()).fold(bits, |bits, _| spread_by_two(bits));
     }

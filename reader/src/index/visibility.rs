@@ -61,7 +61,7 @@ impl Index<'_> {
     #[inline]
     pub(crate) fn visible_run(&self, pus: &Range<u32>) -> Range<u32> {
         let Some(overlay) = self.overlay else { return pus.clone() };
-        // Fast path: up to 4.9 times as fast.
+        // Fast path: without it, the shared cache of a view takes 1.7 times as long as hwloc's.
         if let Some((start, _)) = self.contiguous
             && let Some(visible) = self.contiguous_run(pus)
         {

@@ -13,27 +13,15 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn children(self) -> Children<'a> {
         let index = self.index;
-        // Fast path: up to 3 times as fast together with that of `normal_rows`.
+        // Fast path: with that of `Children::new`: without them, children take 1.1 times as long as
+        // hwloc's.
         if self.id() >= index.pu_ids().start {
             // No normal object is below a PU or a special object.
             return Children { index, rows: 0..0, all_visible: true };
         }
-        Children::new(index, self.normal_rows(), || index.has_all_below(self.id()))
-    }
-
-    /// Rows of the children in the tree of CPUs, visible or hidden.
-    #[inline]
-    fn normal_rows(self) -> Range<u32> {
-        let index = self.index;
-        let rows = if index.is_in_tree() { index.tree.child_rows(self.id()) } else { 0..0 };
-        // Memory children come next: nearly always one NUMA node or none.
-        let special = |row: u32| index.tree.child(row) >= index.first_special;
-        // Fast path: up to 3 times as fast together with that of `children`.
-        match rows.end.wrapping_sub(rows.start) {
-            1.. if !special(rows.end - 1) => rows,
-            2.. if !special(rows.end - 2) => rows.start..rows.end - 1,
-            _ => self.search_rows(ChildKind::Normal),
-        }
+        Children::new(index, self.rows_of_kind(ChildKind::Normal), || {
+            index.has_all_below(self.id())
+        })
     }
 
     /// NUMA nodes and memory-side caches. Counterparts: `memory_first_child`, `memory_arity`.
@@ -69,14 +57,6 @@ impl<'a> Object<'a> {
 
     /// Rows of the children in one of the four lists, visible or hidden.
     pub(super) fn rows_of_kind(self, kind: ChildKind) -> Range<u32> {
-        match kind {
-            ChildKind::Normal => self.normal_rows(),
-            _ => self.search_rows(kind),
-        }
-    }
-
-    /// [`Object::rows_of_kind`] by binary search.
-    fn search_rows(self, kind: ChildKind) -> Range<u32> {
         let all = self.index.child_rows(self.id());
         let first = |kind| self.first_child_of(kind, &all);
         match kind {
@@ -126,7 +106,8 @@ impl<'a> Children<'a> {
     /// children are known to be visible.
     #[inline]
     fn new(index: &'a Index<'a>, rows: Range<u32>, has_all: impl FnOnce() -> bool) -> Self {
-        // Fast path: up to 2.1 times as fast.
+        // Fast path: with that of `Object::children`: without them, children take 1.1 times as long
+        // as hwloc's.
         let all_visible = index.overlay.is_none() || has_all();
         Self { index, rows, all_visible }
     }

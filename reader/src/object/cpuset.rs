@@ -36,7 +36,7 @@ impl Object<'_> {
     #[inline]
     pub fn cpuset_weight(self) -> Option<u32> {
         let index = self.index;
-        // Fast path: up to 3.3 times as fast.
+        // Fast path: without it, the weights of all objects take twice as long as hwloc's.
         if !index.has_runs {
             return index.extent(self.id())?.weight();
         }

@@ -47,7 +47,7 @@ impl Object<'_> {
     /// ```
     #[inline]
     pub fn copy_cpuset(self, set: &mut Set) -> bool {
-        // Fast path: up to 3.9 times as fast.
+        // Fast path: without it, the cpuset of an object takes twice as long as hwloc's.
         if let Some((numbering, pus)) = self.index.numbered_pus(self.id()) {
             numbering.copy(pus, set);
             return true;

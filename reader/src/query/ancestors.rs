@@ -61,7 +61,7 @@ impl<'a> Object<'a> {
     fn regular_ancestor(self, level: &ArchivedLevel) -> Option<Self> {
         let (each, member) = (level.pus(), self.index.tree.member(self.id()));
         let above = || self.with_id(level.first() + block_of(member.pu_first, each));
-        // Fast path: up to 4 times as fast.
+        // Fast path: without it, an ancestor by type takes 3 times as long as hwloc's.
         (each != 0 && member.pu_count > 0).then(above)
     }
 
@@ -194,7 +194,7 @@ impl<'a> Object<'a> {
     #[inline]
     pub fn is_in_subtree(self, root: Self) -> bool {
         let index = self.index;
-        // Fast path: up to 2.6 times as fast.
+        // Fast path: without it, a subtree of a view takes 1.1 times as long as hwloc's.
         if index.has_runs && index.has_sets(self.id()) && index.has_sets(root.id()) {
             let [own, all] = [self, root].map(|object| index.visible_pus_of(object.id()));
             return is_within(&own, &all);
@@ -209,7 +209,7 @@ impl<'a> Object<'a> {
     #[must_use]
     pub fn shared_cache(self) -> Option<Self> {
         let index = self.index;
-        // Fast path: up to 2 times as fast.
+        // Fast path: without it, the shared cache of a view takes 1.2 times as long as hwloc's.
         if !index.is_plain() {
             let own = index.extent(self.id())?;
             return self.ancestors().find(|object| {

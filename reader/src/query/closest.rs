@@ -67,12 +67,10 @@ impl<'a> Closest<'a> {
         self.inner = self.outer;
         let (topology, index) = (self.source.topology(), self.source.index);
         let own = index.extent(self.inner.id())?;
-        let pus = index.visible_pus_of(self.inner.id());
-        // Fast path: with that of `is_in_ring`, up to 2.5 times as fast.
-        self.outer = self.inner.ancestors().find(|object| match index.is_plain() {
-            true => index.visible_pus_of(object.id()).len() != pus.len(),
-            false => index.extent(object.id()).is_some_and(|extent| !extent.equals(&own)),
-        })?;
+        let is_larger = |object: &Object<'a>| {
+            index.extent(object.id()).is_some_and(|extent| !extent.equals(&own))
+        };
+        self.outer = self.inner.ancestors().find(is_larger)?;
         let depth = self.source.depth();
         let level = index.base_level_of_depth(depth)?;
         // Fast path: up to 36 times as fast.
@@ -81,12 +79,7 @@ impl<'a> Closest<'a> {
             return Some(());
         }
         let [inner, outer] = [self.inner, self.outer].map(|object| index.pus_of(object.id()));
-        let between = |pus: Range<u32>| {
-            // In a regular view, every object with visible PUs is visible.
-            // Fast path: up to 2.3 times as fast.
-            let visible = index.contiguous_run(&pus).filter(|_| index.is_regular);
-            topology.numbered(index.objects_of_level_in(level, visible.unwrap_or(pus)))
-        };
+        let between = |pus: Range<u32>| topology.numbered(index.objects_of_level_in(level, pus));
         self.ring = [between(outer.start..inner.start), between(inner.end..outer.end)];
         Some(())
     }
@@ -95,7 +88,7 @@ impl<'a> Closest<'a> {
     #[inline]
     fn is_in_ring(&self, object: Object<'a>) -> bool {
         let index = self.source.index;
-        // Fast path: with that of `widen`, up to 2.5 times as fast.
+        // Fast path: without it, the closest 8 objects take 1.2 times as long as hwloc's.
         if index.is_regular {
             return true;
         }

@@ -69,9 +69,7 @@ impl<'a> Topology<'a> {
     pub fn distribute_into(self, roots: &[Object<'a>], how: Distribution, sets: &mut [Set]) {
         sets.iter_mut().for_each(Set::clear);
         let count = sets.len();
-        let mut parts = Parts { sets, given: 0, open: None };
-        share(roots.iter().copied(), None, how, count, &mut parts);
-        parts.close();
+        share(roots.iter().copied(), None, how, count, &mut Parts { sets, given: 0 });
     }
 }
 
@@ -81,7 +79,7 @@ fn share<'a>(
     total: Option<u64>,
     how: Distribution,
     count: usize,
-    parts: &mut Parts<'_, 'a>,
+    parts: &mut Parts<'_>,
 ) {
     match how.reverse {
         false => share_among(roots, total, how, count, parts),
@@ -95,7 +93,7 @@ fn share_among<'a>(
     total: Option<u64>,
     how: Distribution,
     count: usize,
-    parts: &mut Parts<'_, 'a>,
+    parts: &mut Parts<'_>,
 ) {
     let total = total.unwrap_or_else(|| roots.clone().map(|root| Pus::of(root).count()).sum());
     let (first, mut weight_before) = (parts.given, 0);
@@ -116,11 +114,11 @@ fn share_among<'a>(
         {
             // In a plain index, the children of an object of the tree of CPUs have exactly its PUs.
             let has_theirs = top == root && root.index.is_plain();
-            // Fast path: with that of `Parts::add`, up to 2.6 times as fast.
             share(children, has_theirs.then_some(weight), how, chunk, parts);
-            parts.skip_to(end);
+            // If no child has a PU, the parts of this object stay empty.
+            parts.given = end;
         } else if chunk > 0 {
-            parts.give(chunk, pus);
+            parts.give(chunk, &pus);
         } else {
             parts.add(&pus);
         }
@@ -128,66 +126,27 @@ fn share_among<'a>(
 }
 
 /// The sets of the parts, which are filled one after the other.
-struct Parts<'s, 'a> {
+struct Parts<'s> {
     sets: &'s mut [Set],
     /// Number of parts given out.
     given: usize,
-    /// The PUs of the last part given out, until they are copied to its set.
-    open: Option<Pus<'a>>,
 }
 
-impl<'a> Parts<'_, 'a> {
+impl Parts<'_> {
     /// Gives the next `count` parts to some PUs: each part has all of them.
     #[inline]
-    fn give(&mut self, count: usize, pus: Pus<'a>) {
-        self.close();
-        for _ in 1..count {
-            self.given += 1;
-            if let Some(set) = self.last() {
-                pus.copy_to(set);
-            }
-        }
-        self.given += 1;
-        self.open = Some(pus);
+    fn give(&mut self, count: usize, pus: &Pus<'_>) {
+        let end = self.given + count;
+        self.sets.get_mut(self.given..end).into_iter().flatten().for_each(|set| pus.copy_to(set));
+        self.given = end;
     }
 
     /// Adds PUs to the last part given out, because there is no part for them.
     #[inline]
-    fn add(&mut self, pus: &Pus<'a>) {
-        // Fast path: with that of `share_among`, up to 2.6 times as fast.
-        if self.open.as_mut().is_some_and(|open| open.extend(pus)) {
-            return;
-        }
-        self.close();
-        if let Some(set) = self.last() {
+    fn add(&mut self, pus: &Pus<'_>) {
+        if let Some(set) = self.sets.get_mut(self.given.wrapping_sub(1)) {
             pus.add_to(set);
         }
-    }
-
-    /// Continues after `given` parts. The parts that this skips stay empty: the children of an
-    /// object did not get them, because no child has a PU.
-    #[inline]
-    fn skip_to(&mut self, given: usize) {
-        if self.given < given {
-            self.close();
-            self.given = given;
-        }
-    }
-
-    /// Copies the open PUs to the set of the last part given out.
-    #[inline]
-    fn close(&mut self) {
-        if let Some(pus) = self.open.take()
-            && let Some(set) = self.last()
-        {
-            pus.copy_to(set);
-        }
-    }
-
-    /// The set of the last part given out.
-    #[inline]
-    fn last(&mut self) -> Option<&mut Set> {
-        self.sets.get_mut(self.given.wrapping_sub(1))
     }
 }
 
@@ -200,7 +159,8 @@ enum Pus<'a> {
 impl<'a> Pus<'a> {
     #[inline]
     fn of(object: Object<'a>) -> Self {
-        // Fast path: up to 2.3 times as fast.
+        // Fast path: without it, a distribution in a view takes 1.2 times as
+        // long as hwloc's.
         match object.index.numbered_pus(object.id()) {
             Some((numbering, pus)) => Self::Run(numbering, pus),
             None => Self::Any(object),
@@ -213,19 +173,6 @@ impl<'a> Pus<'a> {
             Self::Run(_, pus) => u64::from(pus.end - pus.start),
             Self::Any(object) => u64::from(object.cpuset_weight().unwrap_or(0)),
         }
-    }
-
-    /// Adds other PUs if they are contiguous too and adjacent to these. Returns false otherwise.
-    #[inline]
-    fn extend(&mut self, more: &Self) -> bool {
-        match (self, more) {
-            (Self::Run(_, own), Self::Run(_, more)) if own.end == more.start => own.end = more.end,
-            (Self::Run(_, own), Self::Run(_, more)) if own.start == more.end => {
-                own.start = more.start;
-            }
-            _ => return false,
-        }
-        true
     }
 
     #[inline]

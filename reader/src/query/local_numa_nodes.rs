@@ -135,7 +135,7 @@ impl<'a> Object<'a> {
             Some(ids) => topology.numa_nodes().within(&ids),
             None => topology.numa_nodes(),
         };
-        // Fast path: up to 4.9 times as fast.
+        // Fast path: without it, the local NUMA nodes of an object take 1.2 times as long as hwloc's.
         nodes.filter(move |node| match index.has_runs {
             true => which.fits(&index.visible_pus_of(node.id()), &pus),
             false => {

@@ -75,7 +75,8 @@ impl<'a> Topology<'a> {
             None => Objects::numbered(self.index, ids),
             Some(overlay) => {
                 let ordinals = overlay.visible_before(ids.start)..overlay.visible_before(ids.end);
-                // Fast path: up to 2.5 times as fast.
+                // Fast path: without it, the closest 8 objects of a view take 1.7 times as long as
+                // hwloc's.
                 match ordinals.len() == ids.len() {
                     true => Objects::numbered(self.index, ids),
                     false => Objects::by_ordinal(self.index, ordinals),

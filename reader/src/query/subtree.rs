@@ -58,7 +58,7 @@ impl<'a> Iterator for Subtree<'a> {
         }
     }
 
-    // Fast path: up to 2.3 times as fast.
+    // Fast path: without it, the traversal of the tree takes 1.4 times as long as hwloc's.
     /// Folds with the counters in registers.
     #[inline]
     fn fold<B, F: FnMut(B, Object<'a>) -> B>(mut self, first: B, mut f: F) -> B {
