@@ -171,7 +171,12 @@ fn doctor_reports_a_segment_that_cannot_be_adopted() {
     let gone = node.command(&["doctor"]).env("TOPOBROKER_FILE", "/nonexistent").output().unwrap();
     assert_eq!(gone.status.code(), Some(1));
     let text = String::from_utf8_lossy(&gone.stdout);
-    assert!(text.starts_with("1 thing to do; nothing is shared\nbad   segment     "), "{text}");
+    assert!(
+        text.starts_with(
+            "1 thing to do; no topology is shared with this process\nbad   segment     "
+        ),
+        "{text}"
+    );
     assert!(text.contains("publish again"), "{text}");
 }
 

@@ -34,7 +34,7 @@ def load() -> Topology:
 
     The program `topobroker` discovers, if it is installed, otherwise a helper in this package, which needs
     hwloc's library. Of many processes that come at once, one discovers, and all share its segment. The segment
-    is removed when that process ends; others keep what they have adopted, and a later process discovers again.
+    stays as long as that process, and at least ten seconds; others keep what they have adopted.
 
     Raises AdoptError if there is neither, and says what to install.
 

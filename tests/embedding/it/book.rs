@@ -92,8 +92,8 @@ fn commands_of_the_page_for_authors_of_libraries_print_what_it_says() {
 }
 
 #[test]
-fn commands_of_the_page_for_authors_of_launchers_print_what_it_says() {
-    run_page("launchers.md");
+fn commands_of_the_page_about_batch_systems_print_what_it_says() {
+    run_page("batch-systems.md");
 }
 
 #[test]

@@ -13,7 +13,7 @@ pub(super) struct Common {
     /// File of the cluster
     file: PathBuf,
     /// Names of the nodes
-    #[arg(required = true, num_args = 2..)]
+    #[arg(required = true, num_args = 2.., value_name = "NODE")]
     nodes: Vec<String>,
     /// Print JSON
     #[arg(long)]

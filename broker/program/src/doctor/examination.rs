@@ -88,12 +88,14 @@ fn segment() -> Answer {
         Err(AdoptError::Keys(KeysError::Missing { .. })) => Answer::note(
             NAME,
             "nothing is published to this process".to_owned(),
-            "`topobroker publish` or the daemon, `topobroker serve`, share the topology of this node",
+            "`topobroker publish` or the daemon, `topobroker serve`, share the topology of this \
+             node",
         ),
         Err(error) => Answer::bad(
             NAME,
             with_causes(&error),
-            "the keys of this process name what cannot be adopted: publish again, or unset TOPOBROKER_FILE",
+            "the keys of this process name what cannot be adopted: publish again, or unset \
+             TOPOBROKER_FILE",
         ),
     }
 }
@@ -151,7 +153,8 @@ fn daemon() -> Answer {
         (None, Some(_)) => Answer::bad(
             NAME,
             format!("{folder}: a daemon runs, but its keys are gone"),
-            "it puts them back at its next look; `systemctl reload topobroker` makes it look at once",
+            "it puts them back at its next look; `systemctl reload topobroker` makes it look at \
+             once",
         ),
         (Some(keys), None) => Answer {
             // One that ends with --keep leaves its segment on purpose.
@@ -159,7 +162,8 @@ fn daemon() -> Answer {
             ..Answer::note(
                 NAME,
                 format!("{}: of a daemon that no longer runs", keys.file_key()),
-                "as root: `systemctl restart topobroker`, or `topobroker unpublish` with this file removes it",
+                "as root: `systemctl restart topobroker`, or `topobroker unpublish` with this \
+                 file removes it",
             )
         },
         (None, None) => Answer::note(
@@ -251,7 +255,7 @@ fn slurm() -> Option<Answer> {
         None => Answer::note(
             "Slurm",
             format!("{}: no plugin of topobroker", folder.join("plugstack.conf").display()),
-            "docs/book/launchers.md has its line: tasks then adopt what the plugin publishes",
+            "docs/book/batch-systems.md has its line: tasks then adopt what the plugin publishes",
         ),
     })
 }
@@ -267,7 +271,9 @@ fn container() -> Answer {
             Answer::note(
                 "container",
                 format!("this process is in one ({mark})"),
-                &format!("mount {folder} and the folder of the segments, read-only, from outside"),
+                &format!(
+                    "mount {folder}, the folder of the node's daemon, read-only, from outside"
+                ),
             )
         }
     }
@@ -288,7 +294,8 @@ fn cost() -> Answer {
         Ok(price) => Answer::good(
             NAME,
             format!(
-                "hwloc itself takes {:.1} ms and {} kB in each process; shared, each takes no more than some pages",
+                "hwloc itself takes {:.1} ms and {} kB in each process; shared, each takes no \
+                 more than some pages",
                 price.milliseconds, price.kilobytes
             ),
         ),

@@ -40,7 +40,7 @@ fn summary(answers: &[Answer]) -> String {
     let shared =
         match answers.iter().any(|answer| answer.name == SEGMENT && answer.state == State::Good) {
             true => "the topology of this node is shared",
-            false => "nothing is shared",
+            false => "no topology is shared with this process",
         };
     match bad {
         0 => format!("nothing is wrong; {shared}\n"),

@@ -20,7 +20,7 @@ pub(crate) struct PictureFile {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// As --output
-    #[arg(value_name = "FILE", conflicts_with = "output")]
+    #[arg(value_name = "OUTPUT", conflicts_with = "output")]
     output_file: Option<PathBuf>,
     /// Format of the picture. On a terminal it is text, otherwise SVG
     #[arg(long, alias = "output-format", value_enum, value_name = "FORMAT")]
@@ -75,7 +75,8 @@ impl PictureFile {
         let by_name = file.and_then(Format::of_file);
         if let (None, None, Some(file)) = (self.of, by_name, file) {
             bail!(
-                "{}: its name has no known ending; expected .svg, .html, .png, .pdf, .tex or .txt, or --of FORMAT",
+                "{}: its name has no known ending; expected .svg, .html, .png, .pdf, .tex or \
+                 .txt, or --of FORMAT",
                 file.display()
             );
         }
@@ -105,7 +106,8 @@ impl PictureFile {
             Format::Png => png(&svg(picture))?,
             #[cfg(not(feature = "png"))]
             Format::Png => bail!(
-                "this program was built without the feature png: write .svg, or build it with --features png"
+                "this program was built without the feature png: write .svg, or build it with \
+                 --features png"
             ),
             Format::Pdf => pdf(picture, self.page.map(Sheet::page).unwrap_or_default()),
             Format::Tikz => tikz(picture).into_bytes(),
