@@ -5,7 +5,8 @@
 //! machine varies. Their order is random in each round, because each leaves its caches to the next.
 //! hwloc is measured both as installed and without its plugins. The two floors do only what every
 //! reader must do, at the fixed address and anywhere. They get their keys on the command line, so
-//! two of our ways get theirs there too; two others find them in the environment.
+//! two of our ways get theirs there too; two others find them in the environment, and one in a
+//! folder as that of a daemon.
 #![allow(missing_docs, reason = "a program")]
 
 use std::fs::File;
@@ -49,6 +50,12 @@ impl Way {
         Self { environment: texts(keys).into(), ..Self::new(name, THIN, &["adopt"]) }
     }
 
+    /// The thin client that adopts what a daemon publishes in a folder.
+    fn served(name: &'static str, folder: &Path) -> Self {
+        let environment = vec![("TOPOBROKER_RUN", folder.to_string_lossy().into_owned())];
+        Self { environment, ..Self::new(name, THIN, &["adopt"]) }
+    }
+
     fn run(&mut self) -> anyhow::Result<()> {
         let environment: Vec<(&str, &str)> =
             self.environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -83,6 +90,8 @@ fn main() -> anyhow::Result<()> {
         };
         let fixed = published(Address::Usual)?;
         let anywhere = published(Address::Anywhere)?;
+        let lines = texts(fixed.keys()).map(|(name, text)| format!("{name}={text}\n"));
+        std::fs::write(folder.path().join("keys"), lines.concat())?;
         let path = folder.path().join("hwloc");
         let length = rival::length(&topology)?;
         let file =
@@ -99,6 +108,7 @@ fn main() -> anyhow::Result<()> {
             Way::passed("passed, anywhere", "adopt", anywhere.keys()),
             Way::found("environment", fixed.keys()),
             Way::found("environment, anywhere", anywhere.keys()),
+            Way::served("folder of a daemon", folder.path()),
             Way { environment, ..hwloc("hwloc without plugins") },
             hwloc("hwloc as installed"),
         ];
@@ -110,7 +120,7 @@ fn main() -> anyhow::Result<()> {
             }
         }
         let medians = ways.each_mut().map(Way::median);
-        let [floor, floor_anywhere, _, _, _, _, hwloc, _] = medians;
+        let [floor, floor_anywhere, _, _, _, _, _, hwloc, _] = medians;
         println!("\n{}", machine.name);
         for (way, median) in ways.iter().zip(medians) {
             println!(
