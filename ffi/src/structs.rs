@@ -69,7 +69,8 @@ impl<T> Asked<'_, T> {
         };
         if more.iter().any(|byte| *byte != 0) {
             return Err(Failure::argument(format_args!(
-                "{} of {size} bytes asks for something that this library does not know: it knows the first {}",
+                "{} of {size} bytes asks for something that this library does not know: it knows \
+                 the first {}",
                 name::<T>(),
                 size_of::<T>()
             )));

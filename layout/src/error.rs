@@ -17,7 +17,8 @@ pub enum HeaderError {
     #[error("starts with {found:02x?}, expected \"TOPOBRKR\": not a topobroker segment")]
     Magic { found: [u8; 8] },
     /// The major version of the format is not the one that this reader knows.
-    #[error("format version {}.{}, expected {expected}.x: reader and broker are too far apart", found.0, found.1)]
+    #[error("format version {}.{}, expected {expected}.x: reader and broker are too far \
+             apart", found.0, found.1)]
     Version { found: (u32, u32), expected: u32 },
     /// The state word says that the publisher has not finished.
     #[error("state word {found:#x}: half-written, its publisher has not finished")]

@@ -10,7 +10,8 @@ use topobroker_layout::set::Set;
 pub enum BindError {
     /// The set is empty, or the kernel may not use any of its PUs or NUMA nodes here.
     #[error(
-        "{what} {set:?}: the kernel refuses to bind to them; expected ones that are online and in the cgroup of the process"
+        "{what} {set:?}: the kernel refuses to bind to them; expected ones that are online and in \
+         the cgroup of the process"
     )]
     Set { what: &'static str, set: Box<Set> },
     /// The set has all indexes from some one on.

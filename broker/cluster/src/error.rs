@@ -14,7 +14,8 @@ pub enum ClusterError {
     Empty,
     /// Two nodes have one name.
     #[error(
-        "the node {name:?} is there twice, in {one} and in {other}; give one another name or leave one out"
+        "the node {name:?} is there twice, in {one} and in {other}; give one another name or \
+         leave one out"
     )]
     Twice { name: String, one: String, other: String },
     /// A node has no name.
@@ -22,7 +23,8 @@ pub enum ClusterError {
     NoName { input: String },
     /// A name is empty, too long, or has a character that names of hosts cannot have.
     #[error(
-        "{input}: the name {name:?} cannot be that of a node: expected 1 to 255 bytes without control characters"
+        "{input}: the name {name:?} cannot be that of a node: expected 1 to 255 bytes without \
+         control characters"
     )]
     Name { input: String, name: String },
     /// The archive of a node cannot be used.
@@ -60,7 +62,8 @@ pub enum ClusterError {
     },
     /// Differences do not say what they differ from.
     #[error(
-        "{input}: the differences name no file that they were made for; expected refname, as hwloc-diff writes"
+        "{input}: the differences name no file that they were made for; expected refname, as \
+         hwloc-diff writes"
     )]
     NoReference { input: String },
     /// The topology of an input cannot be imported.

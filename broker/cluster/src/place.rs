@@ -56,7 +56,8 @@ pub enum PlaceError {
     Open(#[from] ClusterOpenError),
     /// There are more ranks than slots.
     #[error(
-        "{ranks} ranks: {policy} has place for {slots} on {nodes} nodes; ask for fewer, or add :OVERSUBSCRIBE"
+        "{ranks} ranks: {policy} has place for {slots} on {nodes} nodes; ask for fewer, or add \
+         :OVERSUBSCRIBE"
     )]
     TooMany { ranks: usize, policy: String, slots: usize, nodes: usize },
     /// The policy makes no rank on these nodes.

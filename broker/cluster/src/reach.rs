@@ -29,7 +29,10 @@ impl ReachRule {
                 "openib+router: active ports reach each other, whatever their subnet prefixes"
             }
             Self::Ucx => {
-                "ucx: active ports of one link layer reach each other: over InfiniBand if they have one subnet prefix, or both a router's (FLID), and a partition key in common of which one is a full member; over Ethernet if IP has a way, which is not known here"
+                "ucx: active ports of one link layer reach each other: over InfiniBand if they \
+                 have one subnet prefix, or both a router's (FLID), and a partition key in common \
+                 of which one is a full member; over Ethernet if IP has a way, which is not known \
+                 here"
             }
         }
     }

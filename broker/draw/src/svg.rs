@@ -14,7 +14,8 @@ pub fn svg(picture: &Picture) -> String {
     let _ = write!(
         text,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
-         viewBox=\"0 0 {width} {height}\" role=\"group\" aria-label=\"{0}\">\n<title>{0}</title>\n{1}",
+         viewBox=\"0 0 {width} {height}\" role=\"group\" \
+         aria-label=\"{0}\">\n<title>{0}</title>\n{1}",
         escaped(&picture.title),
         style(picture),
     );
@@ -57,7 +58,8 @@ fn style(picture: &Picture) -> String {
     let by_page = colours(picture, Mode::Dark, "[data-theme=dark] ");
     // What is printed is light.
     text + &format!(
-        "\n@media screen and (prefers-color-scheme:dark){{{by_system}}}\n@media screen{{{by_page}}}\n</style>\n"
+        "\n@media screen and (prefers-color-scheme:dark){{{by_system}}}\n@media \
+         screen{{{by_page}}}\n</style>\n"
     )
 }
 

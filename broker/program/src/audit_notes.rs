@@ -146,14 +146,15 @@ impl Audit {
         for file in &embedded {
             let _ = writeln!(
                 text,
-                "{}: has an hwloc inside, whose calls cannot be seen: the sums below are without them",
+                "{}: has an hwloc inside, whose calls cannot be seen: the sums below are without \
+                 them",
                 file.display()
             );
         }
         let _ = writeln!(
             text,
-            "{processes} processes made {calls} calls: {} ms, {} bytes of heap kept; sharing one topology \
-             would save {} bytes",
+            "{processes} processes made {calls} calls: {} ms, {} bytes of heap kept; sharing one \
+             topology would save {} bytes",
             milliseconds(self.micros()),
             self.kept(),
             self.saved(),

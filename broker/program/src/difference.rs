@@ -61,8 +61,8 @@ impl Diff {
             .with_context(|| format!("{}, {}", self.one.display(), self.other.display()))?;
         if complex > 0 {
             bail!(
-                "{all} differences, {complex} of them of the structure, which such XML cannot express; \
-                 `topobroker cluster diff --lines {} {}` prints them",
+                "{all} differences, {complex} of them of the structure, which such XML cannot \
+                 express; `topobroker cluster diff --lines {} {}` prints them",
                 self.one.display(),
                 self.other.display()
             );

@@ -35,7 +35,8 @@ impl Help {
             let Some(below) = command.find_subcommand_mut(word) else {
                 let topics: Vec<&str> = TOPICS.iter().map(|(name, _)| *name).collect();
                 bail!(
-                    "no command and no topic is named '{}'; topics are {}, and `topobroker --help` lists the commands",
+                    "no command and no topic is named '{}'; topics are {}, and `topobroker \
+                     --help` lists the commands",
                     self.words.join(" "),
                     topics.join(", ")
                 );

@@ -26,7 +26,8 @@ pub(crate) fn with_groups(program: Command) -> Command {
     });
     let text: String = text.collect();
     with_topology_last(program).help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{text}Options:\n{{options}}{{after-help}}"
+        "{{about-with-newline}}\n{{usage-heading}} \
+         {{usage}}\n\n{text}Options:\n{{options}}{{after-help}}"
     ))
 }
 

@@ -123,8 +123,8 @@ impl Input {
                     }
                     if self.notes_source {
                         self.note(
-                            "nothing is published to this process: this is the machine as it is now; \
-                             `topobroker publish` shares it with all processes",
+                            "nothing is published to this process: this is the machine as it is \
+                             now; `topobroker publish` shares it with all processes",
                         );
                     }
                     "machine"
@@ -168,7 +168,8 @@ impl Input {
             let name = file.display();
             ensure!(
                 !is_tar(file),
-                "{name}: is a tar file, which this command does not unpack: unpack it, or `topobroker publish -i {name}` first"
+                "{name}: is a tar file, which this command does not unpack: unpack it, or \
+                 `topobroker publish -i {name}` first"
             );
         }
         let watched = matches!(input, hwloc::Input::Fsroot(_)).then(|| limit_time(input.name()));
@@ -258,10 +259,12 @@ fn check_kind(file: &Path) -> anyhow::Result<()> {
     let name = file.display();
     match kind_of_file::of(file) {
         FileHeld::Segment(Kind::Cluster) => bail!(
-            "{name}: is a cluster: `topobroker cluster export {name} NODE` writes a node of it as XML"
+            "{name}: is a cluster: `topobroker cluster export {name} NODE` writes a node of it as \
+             XML"
         ),
         FileHeld::Segment(Kind::Topology) => bail!(
-            "{name}: is a published topology: give its keys instead, or `topobroker cluster build` takes it"
+            "{name}: is a published topology: give its keys instead, or `topobroker cluster \
+             build` takes it"
         ),
         FileHeld::Segment(kind) => bail!("{name}: holds a {}, expected XML", kind.name()),
         _ => Ok(()),

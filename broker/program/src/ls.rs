@@ -142,7 +142,8 @@ impl Ls {
                     && !self.cpukinds
                     && !self.cpuset
                     && !self.cpuset_only,
-                "a picture has no --only, --summary, --distances, --memattrs, --cpukinds or --cpuset; `topobroker draw --show TYPE` draws some types"
+                "a picture has no --only, --summary, --distances, --memattrs, --cpukinds or \
+                 --cpuset; `topobroker draw --show TYPE` draws some types"
             );
             let file = PictureFile::new(self.output, format, self.force);
             let picture = Draw::like_lstopo(self.subject, file, self.filters);
@@ -167,7 +168,8 @@ impl Ls {
         };
         let format = self.of.or(by_name).with_context(|| {
             format!(
-                "{}: the output, whose name has no known ending; expected .svg, .png, .pdf, .html, .tex, .txt, .xml, .synthetic or .console, or --of FORMAT; -i reads a file",
+                "{}: the output, whose name has no known ending; expected .svg, .png, .pdf, \
+                 .html, .tex, .txt, .xml, .synthetic or .console, or --of FORMAT; -i reads a file",
                 file.display()
             )
         })?;

@@ -21,14 +21,16 @@ pub(super) const STATUSES: [(&str, &str); 6] = [
     ("0", "It worked. A closed pipe at the output is not an error."),
     (
         "1",
-        "An error, described in one line; or check, cluster check, cluster diff, cluster reach, doctor or ps --misbound found something.",
+        "An error, described in one line; or check, cluster check, cluster diff, cluster reach, \
+         doctor or ps --misbound found something.",
     ),
     ("2", "The command line is wrong."),
     ("3", "The cluster was written by cluster gather, but nodes are missing in it."),
     ("126, 127", "The command of run, bind, audit or job exec cannot be run, or is not there."),
     (
         "else",
-        "The status of the command of run, bind, audit or job exec; 128 and a number if a signal ended it.",
+        "The status of the command of run, bind, audit or job exec; 128 and a number if a signal \
+         ended it.",
     ),
 ];
 

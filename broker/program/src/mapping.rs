@@ -51,7 +51,8 @@ impl Mapping {
         if let Some(list) = self.bind_to.as_deref().and_then(|bind| bind.strip_prefix(HYDRA)) {
             ensure!(
                 map_by.is_none() && self.rank_by.is_none() && self.like == Launcher::default(),
-                "--bind-to {HYDRA}{list} names the PUs of each rank: leave out --map-by, --rank-by and --as"
+                "--bind-to {HYDRA}{list} names the PUs of each rank: leave out --map-by, \
+                 --rank-by and --as"
             );
             let list =
                 RankList::hydra(list, count).with_context(|| format!("--bind-to {HYDRA}{list}"))?;
@@ -68,7 +69,8 @@ impl Mapping {
         };
         ensure!(
             self.rank_by.is_none() && self.like != Launcher::Mpirun4,
-            "--map-by {name} numbers and binds the ranks as PRRTE does: leave out --rank-by and --as mpirun4"
+            "--map-by {name} numbers and binds the ranks as PRRTE does: leave out --rank-by and \
+             --as mpirun4"
         );
         // A path may have colons; what follows it may be modifiers.
         let mut file = rest;
@@ -113,7 +115,8 @@ impl Mapping {
             Some(order) => {
                 ensure!(
                     self.like != Launcher::Mpirun4 && policy.map != MapBy::CpuList,
-                    "--rank-by {order}: ranks are numbered as they are mapped with --as mpirun4 and --map-by cpu-list"
+                    "--rank-by {order}: ranks are numbered as they are mapped with --as mpirun4 \
+                     and --map-by cpu-list"
                 );
                 policy.ranked_by(order)?
             }

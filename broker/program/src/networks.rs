@@ -127,7 +127,8 @@ pub(super) fn subnets_apart<'a>(network: &Network<'a>) -> Option<String> {
     let other = others.iter().filter(|nic| !subnets(nic).is_empty()).find(is_apart)?;
     let (name, subnet) = (first.device_name(), own.first()?);
     Some(format!(
-        "{name} is in the IP subnet {subnet}, {} in {}; if they do not reach each other, choose one with --network {subnet}",
+        "{name} is in the IP subnet {subnet}, {} in {}; if they do not reach each other, choose \
+         one with --network {subnet}",
         other.device_name(),
         subnets(other).join(" "),
     ))

@@ -13,8 +13,10 @@ use topobroker_reader::{
 };
 
 /// The names of parts, for error messages.
-pub(super) const EXPECTED: &str = "machine, mine, affinity, cgroup, cgroup:FOLDER, env:VARIABLE, cpukind:INDEX, cpukind:NAME=VALUE, a list of logical \
-    indexes (14,15,0,1 or P0:0-3;P1:*), os:LIST, or objects (numa:0 package:1.core:0-3)";
+pub(super) const EXPECTED: &str = "machine, mine, affinity, cgroup, cgroup:FOLDER, env:VARIABLE, \
+                                   cpukind:INDEX, cpukind:NAME=VALUE, a list of logical indexes \
+                                   (14,15,0,1 or P0:0-3;P1:*), os:LIST, or objects (numa:0 \
+                                   package:1.core:0-3)";
 
 /// The name of all of a topology.
 pub(super) const MACHINE: &str = "machine";
@@ -112,7 +114,8 @@ pub(super) fn cpu_kind(topology: Topology<'_>, text: &str) -> anyhow::Result<Set
     if chosen.is_empty() {
         let count = topology.cpu_kinds().count();
         bail!(
-            "{text}: no such CPU kind; the topology has {count}, `topobroker ls --cpukinds` lists them"
+            "{text}: no such CPU kind; the topology has {count}, `topobroker ls --cpukinds` lists \
+             them"
         );
     }
     Ok(chosen.into_iter().fold(Set::new(), |all, set| &all | &set))

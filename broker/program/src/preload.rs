@@ -39,8 +39,9 @@ pub(super) fn library() -> anyhow::Result<PathBuf> {
     match places.iter().find(|place| place.is_file()) {
         Some(place) => Ok(place.canonicalize()?),
         None => bail!(
-            "{}: there is no library of the hwloc guard, which `cargo install` does not bring; scripts/install installs it, or \
-             build it in a checkout with `cargo build --release -p topobroker-guard` and name it in {LIBRARY}",
+            "{}: there is no library of the hwloc guard, which `cargo install` does not bring; \
+             scripts/install installs it, or build it in a checkout with `cargo build --release \
+             -p topobroker-guard` and name it in {LIBRARY}",
             places.map(|place| place.display().to_string()).join(", ")
         ),
     }

@@ -51,8 +51,8 @@ impl Run {
         }
         if Path::new(program).file_name() == Some(OsStr::new("prun")) {
             output::say(
-                "prun has its ranks started by a DVM that runs already: they find this segment only if that was \
-                 started with its keys, as by `topobroker run -- prte`",
+                "prun has its ranks started by a DVM that runs already: they find this segment \
+                 only if that was started with its keys, as by `topobroker run -- prte`",
             );
         }
         let mut command = Command::new(program);

@@ -64,7 +64,8 @@ impl Scope {
         };
         let note = note.map(|note| format!("note: {note}\n")).unwrap_or_default();
         output::print(&format!(
-            "launch: {}\npublished: {}\nPUs: {}\ncpu list: {}\naffinity: {}\ncgroup: {}\nquota: {}\npart: {part}\n{note}",
+            "launch: {}\npublished: {}\nPUs: {}\ncpu list: {}\naffinity: {}\ncgroup: {}\nquota: \
+             {}\npart: {part}\n{note}",
             situation.launch.name(),
             situation.published.name(),
             list(&situation.pus),

@@ -126,8 +126,8 @@ impl Subject {
         if usable != View::whole(whole) {
             let pus = usable.topology().root().cpuset().unwrap_or_default().to_text(Format::List);
             self.input.note(&format!(
-                "this is what the cgroup of this process leaves of the node: PUs {pus}; --view {} shows \
-                 all of it",
+                "this is what the cgroup of this process leaves of the node: PUs {pus}; --view {} \
+                 shows all of it",
                 part::MACHINE
             ));
         }

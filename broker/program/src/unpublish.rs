@@ -47,7 +47,8 @@ impl Unpublish {
         if files.is_empty() {
             let own = Keys::from_env().ok().and_then(|keys| keys.path().map(PathBuf::from));
             files.push(own.context(
-                "TOPOBROKER_FILE is not set; expected FILE..., --all, or --stale: `topobroker status` lists segments",
+                "TOPOBROKER_FILE is not set; expected FILE..., --all, or --stale: `topobroker \
+                 status` lists segments",
             )?);
         }
         for file in &files {
@@ -59,7 +60,8 @@ impl Unpublish {
             }
             if !self.force && published.is_announced() && is_served(file) {
                 bail!(
-                    "{}: a daemon serves it, and would publish it again: stop the daemon, or give --force",
+                    "{}: a daemon serves it, and would publish it again: stop the daemon, or give \
+                     --force",
                     name()
                 );
             }

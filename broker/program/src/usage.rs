@@ -114,7 +114,8 @@ const INSTEAD: &[(&str, &str, &str)] = &[
     (
         "",
         "gather hwloc-gather-topology hwloc-gather-cpuid",
-        "use hwloc's own script; -i takes what it wrote. `topobroker cluster gather` is for many nodes",
+        "use hwloc's own script; -i takes what it wrote. `topobroker cluster gather` is for many \
+         nodes",
     ),
     (
         "",
@@ -153,7 +154,8 @@ const INSTEAD: &[(&str, &str, &str)] = &[
     (
         "bind",
         "--cpu-bind --bind-to --map-by --cpus-per-task --np -n",
-        "it binds one process: `topobroker bind core:0 -- COMMAND`; ranks are placed by `topobroker job add`",
+        "it binds one process: `topobroker bind core:0 -- COMMAND`; ranks are placed by \
+         `topobroker job add`",
     ),
     ("bind", "--distrib", "`topobroker distrib N` prints the parts"),
     (

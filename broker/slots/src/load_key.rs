@@ -45,7 +45,8 @@ impl fmt::Display for LoadKey {
 /// A text is not a [`LoadKey`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{found}: expected flags and {OBJECT_TYPES} filters from 0 to 3, such as 0x0/00000000011120333100, as `topobroker audit` prints them"
+    "{found}: expected flags and {OBJECT_TYPES} filters from 0 to 3, such as \
+     0x0/00000000011120333100, as `topobroker audit` prints them"
 )]
 pub struct ParseLoadKeyError {
     /// The text.

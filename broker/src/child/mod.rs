@@ -29,7 +29,8 @@ pub enum ChildError {
     Refused { reason: String },
     /// The process has ended without an answer.
     #[error(
-        "{input}: hwloc crashed when it read this ({how}); the file is damaged, or made to do harm: export it again with lstopo"
+        "{input}: hwloc crashed when it read this ({how}); the file is damaged, or made to do \
+         harm: export it again with lstopo"
     )]
     Crashed { input: String, how: String },
     /// The process did not end in time.

@@ -51,7 +51,8 @@ pub fn registerable_memory(found: &Result<Registerable, RegisterableError>) -> O
     let number = if *driver == "ib_mthca" { "num_mtt" } else { "log_num_mtt" };
     let text = |expected: &str| {
         format!(
-            "{driver} can register {bytes} bytes, and the node has {memory}; expected {expected}: raise {number} or log_mtts_per_seg of the module"
+            "{driver} can register {bytes} bytes, and the node has {memory}; expected {expected}: \
+             raise {number} or log_mtts_per_seg of the module"
         )
     };
     match *bytes {

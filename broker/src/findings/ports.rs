@@ -28,12 +28,14 @@ fn no_active_port(ports: &[Port<'_>]) -> Option<Finding> {
     let states = states.join(", ");
     if ports.iter().any(|port| port.state().is_none()) {
         let text = format!(
-            "no port is known to be active: {states}; topologies that were saved may have no states, `topobroker ports --input machine` reads them on the node"
+            "no port is known to be active: {states}; topologies that were saved may have no \
+             states, `topobroker ports --input machine` reads them on the node"
         );
         return Some(Finding::note(FindingKind::NoActivePort, text));
     }
     let text = format!(
-        "expected an active port, found none: {states}; a port that is down has no cable or a switch that is off, one that is init waits for a subnet manager"
+        "expected an active port, found none: {states}; a port that is down has no cable or a \
+         switch that is off, one that is init waits for a subnet manager"
     );
     Some(Finding::new(FindingKind::NoActivePort, text))
 }
@@ -51,7 +53,9 @@ fn default_prefix(ports: &[Port<'_>]) -> Option<Finding> {
         .collect();
     let text = || {
         format!(
-            "{} active ports have the factory's subnet prefix fe80:0000:0000:0000: {}; MPI libraries take ports of one prefix to be on one network: if these are on several, give the subnet manager of each a prefix of its own",
+            "{} active ports have the factory's subnet prefix fe80:0000:0000:0000: {}; MPI \
+             libraries take ports of one prefix to be on one network: if these are on several, \
+             give the subnet manager of each a prefix of its own",
             found.len(),
             found.join(", ")
         )

@@ -22,7 +22,8 @@ use topobroker_layout::object_type::ObjectType;
 pub enum CaptureError {
     /// hwloc has an object type that this library does not know.
     #[error(
-        "object type {found} is not known; expected 0 to 19: this hwloc is too new for this topobroker"
+        "object type {found} is not known; expected 0 to 19: this hwloc is too new for this \
+         topobroker"
     )]
     UnknownType { found: u32 },
     /// hwloc has a depth that this library does not know.

@@ -33,7 +33,8 @@ pub fn matrix(links: &Links<'_>) -> String {
 const LEGEND: &str = "
 X    the device itself
 LOC  parts of one device
-NV#  # NVLinks, to each other or to a switch; XGMI#, XE# likewise; without # if their number is unknown
+NV#  # NVLinks, to each other or to a switch; XGMI#, XE# likewise; without # if their number is \
+unknown
 PIX  at most one PCI switch
 PXB  several PCI switches, no host bridge
 PHB  a host bridge

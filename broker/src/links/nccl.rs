@@ -21,7 +21,8 @@ pub enum NcclError {
     NoDevice,
     /// NCCL reads no more elements.
     #[error(
-        "the file would have {found} elements, with those that NCCL adds; it has room for {MOST_ELEMENTS}"
+        "the file would have {found} elements, with those that NCCL adds; it has room for \
+         {MOST_ELEMENTS}"
     )]
     TooMany { found: usize },
     /// No GPU or NIC has a bus id that a virtual machine is said to know by another one.

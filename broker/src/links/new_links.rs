@@ -23,7 +23,8 @@ pub enum LinksReadError {
     Device { bus_id: String },
     /// The text is in no known form.
     #[error(
-        "is no form of links that is known; expected the JSON of `topobroker links --of json`, a file of NCCL or RCCL, or the table of `nvidia-smi topo -m`"
+        "is no form of links that is known; expected the JSON of `topobroker links --of json`, a \
+         file of NCCL or RCCL, or the table of `nvidia-smi topo -m`"
     )]
     Form,
     /// A table has a GPU that the topology lacks.
@@ -40,12 +41,14 @@ pub enum LinksReadError {
     NoEdges,
     /// The file of NCCL has no links.
     #[error(
-        "no links; expected nvlink, xgmi or c2c elements; a PCI tree alone is for `topobroker publish --pci-tree`"
+        "no links; expected nvlink, xgmi or c2c elements; a PCI tree alone is for `topobroker \
+         publish --pci-tree`"
     )]
     NoLinks,
     /// The file of NCCL has several hosts, and it is not known which of them this one is.
     #[error(
-        "the file has {hosts} hosts, of which {fitting} have only devices of this machine; expected one: keep its cpu elements alone"
+        "the file has {hosts} hosts, of which {fitting} have only devices of this machine; \
+         expected one: keep its cpu elements alone"
     )]
     Hosts { hosts: usize, fitting: usize },
     /// An edge of the JSON has a wrong field.

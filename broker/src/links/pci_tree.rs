@@ -31,7 +31,8 @@ pub enum PciTreeError {
     Node { numa: i64 },
     /// A switch has a bus id of more than a PCI bus has.
     #[error(
-        "{bus_id}: is no bus id of a switch; expected a domain, a bus below 0x100, a device and a function"
+        "{bus_id}: is no bus id of a switch; expected a domain, a bus below 0x100, a device and a \
+         function"
     )]
     Switch { bus_id: String },
 }

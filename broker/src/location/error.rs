@@ -10,7 +10,8 @@ pub enum LocationError {
     Malformed { text: String, position: usize, reason: &'static str, expected: &'static str },
     /// The topology has no objects of a type, or has them at several depths.
     #[error(
-        "location {text:?}: the topology has {found}; expected objects at one depth, `topobroker info` lists the depths"
+        "location {text:?}: the topology has {found}; expected objects at one depth, `topobroker \
+         info` lists the depths"
     )]
     NoSuchLevel { text: String, found: String },
     /// There is no object with the index.
@@ -20,7 +21,8 @@ pub enum LocationError {
     NoSuchObject { text: String, index: u32, level: String, below: String, count: usize },
     /// There is no device with the name.
     #[error(
-        "location {text:?}: the topology has no {kind} named {name:?}; `topobroker ls -v` lists the names"
+        "location {text:?}: the topology has no {kind} named {name:?}; `topobroker ls -v` lists \
+         the names"
     )]
     NoSuchDevice { text: String, kind: &'static str, name: String },
 }

@@ -11,7 +11,8 @@ const VARIABLES: [(&str, &str); 3] =
 /// A text does not say which NICs jobs use.
 #[derive(Debug, thiserror::Error, Clone, PartialEq, Eq)]
 #[error(
-    "line {line} is {found:?}: {reason}; expected TOPOBROKER_NETWORK=..., TOPOBROKER_NIC=..., TOPOBROKER_NO_NIC=..., a comment or nothing"
+    "line {line} is {found:?}: {reason}; expected TOPOBROKER_NETWORK=..., TOPOBROKER_NIC=..., \
+     TOPOBROKER_NO_NIC=..., a comment or nothing"
 )]
 pub struct SiteError {
     /// Number of the line, from 1.

@@ -12,18 +12,21 @@ pub enum PlacementError {
     NoObjects { option: &'static str, name: &'static str, object: String },
     /// More ranks than the policy has place for.
     #[error(
-        "{ranks} ranks: {policy} has place for {expected}; ask for fewer ranks, or for more on each object"
+        "{ranks} ranks: {policy} has place for {expected}; ask for fewer ranks, or for more on \
+         each object"
     )]
     TooMany { ranks: usize, policy: String, expected: usize },
     /// More ranks bound to an object than it has cores; or than it has PUs, if ranks are mapped by
     /// or bound to PUs or if it has no cores.
     #[error(
-        "rank {rank}: {object} is full: as many ranks are bound to it as it has {name}, {expected}; ask for fewer ranks, or add :overload-allowed to --bind-to"
+        "rank {rank}: {object} is full: as many ranks are bound to it as it has {name}, \
+         {expected}; ask for fewer ranks, or add :overload-allowed to --bind-to"
     )]
     Overload { rank: usize, object: String, name: &'static str, expected: usize },
     /// More ranks than cores, or than PUs if ranks are mapped by or bound to PUs.
     #[error(
-        "{ranks} ranks, {expected} {name}; ask for fewer, or add :OVERSUBSCRIBE to --map-by, which places them anyway"
+        "{ranks} ranks, {expected} {name}; ask for fewer, or add :OVERSUBSCRIBE to --map-by, \
+         which places them anyway"
     )]
     Oversubscribed { ranks: usize, name: &'static str, expected: usize },
     /// The topology has no such device.
@@ -33,12 +36,14 @@ pub enum PlacementError {
     NoDevice { option: &'static str, device: String, what: &'static str },
     /// More ranks than there are CPUs for them.
     #[error(
-        "{ranks} ranks: there are free CPUs for {expected}; ask for fewer, or add :overload-allowed to --bind-to"
+        "{ranks} ranks: there are free CPUs for {expected}; ask for fewer, or add \
+         :overload-allowed to --bind-to"
     )]
     NoCpus { ranks: usize, expected: usize },
     /// A policy for the ranks of one node, on several.
     #[error(
-        "{policy}: this mapping, or --bind-to gpu with it, is for one node; use `topobroker job add` there"
+        "{policy}: this mapping, or --bind-to gpu with it, is for one node; use `topobroker job \
+         add` there"
     )]
     OneNode { policy: String },
     /// Fewer devices than each rank is to have.
@@ -46,7 +51,8 @@ pub enum PlacementError {
     FewDevices { device: String, found: usize, expected: usize },
     /// Ranks are to be bound to a wider object than they are mapped to.
     #[error(
-        "--bind-to {bind_to}: ranks are mapped to each {map_by}, which is in it; expected {map_by}, or what is in it"
+        "--bind-to {bind_to}: ranks are mapped to each {map_by}, which is in it; expected \
+         {map_by}, or what is in it"
     )]
     BindsUpwards { bind_to: &'static str, map_by: &'static str },
     /// Ranks of several CPUs are to be mapped to an object that has one.
@@ -59,7 +65,8 @@ pub enum PlacementError {
     RanksByObjects { rank_by: &'static str, map_by: String },
     /// Ranks are to be bound to more than what is near their devices.
     #[error(
-        "rank {rank}: {object} has PUs that are not near its device; bind to {near} or to what is in it"
+        "rank {rank}: {object} has PUs that are not near its device; bind to {near} or to what is \
+         in it"
     )]
     Coarse { rank: usize, object: String, near: String },
     /// Not enough cores or hardware threads for one rank.

@@ -22,8 +22,14 @@ pub struct PolicyError {
     pub expected: &'static str,
 }
 
-const MAP_EXPECTED: &str = "slot, node, cpu-list, hwthread, core, l1cache, l2cache, l3cache, numa, package, gpu, device=gpu, device=network, device=block, device=NAME or ppr:N:ANY_OF_THESE; append :PE=N for N CPUs a rank, :SHARED for several ranks a device, :NDEV=N for N devices a rank, :INTERLEAVE=OBJECT for devices of these in turn, :OVERSUBSCRIBE for more ranks than cores";
-const BIND_EXPECTED: &str = "none, hwthread, core, l1cache, l2cache, l3cache, numa, package or gpu; append :overload-allowed to let ranks share CPUs";
+const MAP_EXPECTED: &str = "slot, node, cpu-list, hwthread, core, l1cache, l2cache, l3cache, \
+                            numa, package, gpu, device=gpu, device=network, device=block, \
+                            device=NAME or ppr:N:ANY_OF_THESE; append :PE=N for N CPUs a rank, \
+                            :SHARED for several ranks a device, :NDEV=N for N devices a rank, \
+                            :INTERLEAVE=OBJECT for devices of these in turn, :OVERSUBSCRIBE for \
+                            more ranks than cores";
+const BIND_EXPECTED: &str = "none, hwthread, core, l1cache, l2cache, l3cache, numa, package or \
+                             gpu; append :overload-allowed to let ranks share CPUs";
 
 impl Policy {
     /// Reads a mapping and a binding. Without a binding, ranks of a CPU list are bound to cores,

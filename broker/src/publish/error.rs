@@ -34,7 +34,8 @@ pub enum PublishError {
     Legacy(Box<LegacyError>),
     /// The requested address cannot be mapped.
     #[error(
-        "address {found:#x} cannot be a preferred address; expected a multiple of 0x10000 below 0x{limit:x}"
+        "address {found:#x} cannot be a preferred address; expected a multiple of 0x10000 below \
+         0x{limit:x}"
     )]
     Address { found: u64, limit: u64 },
 }
@@ -58,12 +59,14 @@ pub enum LegacyError {
     Publish(#[from] PublishError),
     /// Slots were asked for next to a topology that is not of this machine.
     #[error(
-        "slots for the hwloc guard are of this machine, but the topology is not; publish this machine"
+        "slots for the hwloc guard are of this machine, but the topology is not; publish this \
+         machine"
     )]
     OtherMachine,
     /// Slots were asked for next to a memfd.
     #[error(
-        "slots for the hwloc guard are in a file next to that of the segment, but a memfd is no file; use another store"
+        "slots for the hwloc guard are in a file next to that of the segment, but a memfd is no \
+         file; use another store"
     )]
     Memfd,
     /// Slots were asked for so many loads that they have no room in one file.
@@ -73,12 +76,14 @@ pub enum LegacyError {
     Loads { found: usize, limit: usize },
     /// A caller is no name of a file.
     #[error(
-        "{found:?} is no name of a library or program; expected one without folders, such as libfoo.so.2"
+        "{found:?} is no name of a library or program; expected one without folders, such as \
+         libfoo.so.2"
     )]
     Caller { found: String },
     /// The names of callers that the guard is to serve do not fit into the file.
     #[error(
-        "the names of callers for the hwloc guard have {found} bytes; expected at most {limit}: leave some out"
+        "the names of callers for the hwloc guard have {found} bytes; expected at most {limit}: \
+         leave some out"
     )]
     Callers { found: usize, limit: usize },
     /// It is not known what hwloc's discovery depends on here.

@@ -88,9 +88,13 @@ impl fmt::Display for Declined {
                 tried.join(" "),
             ),
             Self::Environment => formatter.write_str(
-                "its variables that change what hwloc loads (HWLOC_* and those of GPUs) are not those of the publisher",
+                "its variables that change what hwloc loads (HWLOC_* and those of GPUs) are not \
+                 those of the publisher",
             ),
-            Self::Cgroup => formatter.write_str("its cgroup does not allow what that of the publisher allows"),
+            Self::Cgroup => formatter.write_str(
+                "its cgroup does not allow what that of the \
+                publisher allows",
+            ),
             Self::Binding => formatter.write_str("it wants what the process is bound to"),
             Self::Key(key) => write!(formatter, "there are no slots for {key}"),
             Self::InUse(count) => write!(formatter, "all {count} slots are in use"),

@@ -12,7 +12,8 @@ create_exception!(
     topobroker,
     TopobrokerError,
     PyException,
-    "Something of topobroker failed. The text names the file or value, what was found and what was expected."
+    "Something of topobroker failed. The text names the file or value, what was found and what \
+     was expected."
 );
 create_exception!(
     topobroker,

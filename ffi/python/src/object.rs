@@ -15,7 +15,8 @@ use topobroker_reader::{AttributeValue, Info, Object, ObjectType, Set, TypeName}
 pub(crate) fn type_named(name: &str) -> PyResult<TypeName> {
     TypeName::parse(name).ok_or_else(|| {
         wrong_value(format!(
-            "{name:?} is no type; expected one of hwloc, such as \"package\", \"core\", \"L3\", \"gpu\" or \"net\""
+            "{name:?} is no type; expected one of hwloc, such \
+             as \"package\", \"core\", \"L3\", \"gpu\" or \"net\""
         ))
     })
 }

@@ -231,7 +231,8 @@ fn check_texts(
 
 /// The names of the columns, in the order of the rules.
 const GROUPS: &str = "groups.parent groups.end groups.kind groups.speed groups.name_end \
-                      groups.sizes_end groups.member_first groups.member_end groups.members groups.missing_end";
+                      groups.sizes_end groups.member_first groups.member_end groups.members \
+                      groups.missing_end";
 const FABRIC: &str = "fabric.guid fabric.name_end fabric.ports fabric.lid fabric.node \
                       fabric.plane fabric.link_first fabric.peer fabric.port fabric.peer_port \
                       fabric.rate fabric.leaf fabric.port_first fabric.row_of fabric.hops";

@@ -12,12 +12,14 @@ use topobroker_process::{FileError, FilePath, OsError};
 pub enum KeysError {
     /// A key is missing.
     #[error(
-        "{key} is not set: nothing is published to this process; start it under `topobroker run`, or set the keys that `topobroker publish` prints"
+        "{key} is not set: nothing is published to this process; start it under `topobroker run`, \
+         or set the keys that `topobroker publish` prints"
     )]
     Missing { key: &'static str },
     /// The file with the daemon's keys exists but cannot be used.
     #[error(
-        "{file}: the keys of the node's daemon are not used; expected a file of root or this user that only its owner can write"
+        "{file}: the keys of the node's daemon are not used; expected a file of root or this user \
+         that only its owner can write"
     )]
     Daemon { file: FilePath, source: FileError },
     /// A key is malformed.
@@ -47,7 +49,9 @@ pub enum AdoptError {
     Owner { file: FileKey, found: u32, expected: u32 },
     /// This user namespace does not map the owner of the file, so the owner could be anybody.
     #[error(
-        "{file}: belongs to a user that this user namespace does not map, in a folder that others can write to; mount the daemon's folder, /run/topobroker, into the container (read-only will do), or publish in a folder that only its owner can write to"
+        "{file}: belongs to a user that this user namespace does not map, in a folder that others \
+         can write to; mount the daemon's folder, /run/topobroker, into the container (read-only \
+         will do), or publish in a folder that only its owner can write to"
     )]
     Unmapped { file: FileKey },
     /// Group or others may write the file.
@@ -58,7 +62,8 @@ pub enum AdoptError {
     Unsealed { file: FileKey },
     /// The file does not have the length that the size key says.
     #[error(
-        "{file}: has {found} bytes, the size key says {expected}: truncated, or the key of another segment"
+        "{file}: has {found} bytes, the size key says {expected}: truncated, or the key of \
+         another segment"
     )]
     Size { file: FileKey, found: u64, expected: u64 },
     /// The file is longer than any segment.
@@ -66,7 +71,8 @@ pub enum AdoptError {
     Long { file: FileKey, found: u64, limit: u64 },
     /// The address key is not the preferred address of the segment.
     #[error(
-        "{file}: prefers address {found:#x}, the address key says {expected:#x}: the key of another segment"
+        "{file}: prefers address {found:#x}, the address key says {expected:#x}: the key of \
+         another segment"
     )]
     Address { file: FileKey, found: u64, expected: u64 },
     /// The kernel refuses to map the file.
@@ -77,7 +83,8 @@ pub enum AdoptError {
     Segment { file: FileKey, source: OpenError },
     /// This process has already adopted another topology, and it can have only one.
     #[error(
-        "{file}: is segment {found}, but this process has adopted segment {adopted} from {adopted_file}; a process adopts one topology for life"
+        "{file}: is segment {found}, but this process has adopted segment {adopted} from \
+         {adopted_file}; a process adopts one topology for life"
     )]
     Different { file: FileKey, found: String, adopted: String, adopted_file: FileKey },
 }

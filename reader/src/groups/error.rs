@@ -9,7 +9,8 @@ use alloc::string::String;
 pub enum ResourceError {
     /// The topology has groups of several levels.
     #[error(
-        "hwloc://Group: the topology has groups of several levels; say which, from hwloc://Group{first} to hwloc://Group{last}"
+        "hwloc://Group: the topology has groups of several levels; say which, from \
+         hwloc://Group{first} to hwloc://Group{last}"
     )]
     SeveralLevels { first: u32, last: u32 },
     /// A rank is not on this node.

@@ -45,17 +45,21 @@ pub struct Uri<'t> {
 pub enum UriError {
     /// The scheme is not known, or there is none and the text is no word of an MPI.
     #[error(
-        "{0:?} is no hardware resource; expected hwloc://TYPE, topobroker://TYPE, or a word of MPICH or Open MPI such as l3cache"
+        "{0:?} is no hardware resource; expected hwloc://TYPE, topobroker://TYPE, or a word of \
+         MPICH or Open MPI such as l3cache"
     )]
     Provider(String),
     /// The provider has no such type.
     #[error(
-        "{uri:?}: no type {found:?}; hwloc:// has Machine, Package, Die, NUMANode, MemCache, L1Cache to L5Cache, L1iCache to L3iCache, Core, PU and Group0, Group1, ...; topobroker:// has Job, HostBridge, PCISwitch, NVLinkDomain, XGMIHive, NIC, GPU and Binding"
+        "{uri:?}: no type {found:?}; hwloc:// has Machine, Package, Die, NUMANode, MemCache, \
+         L1Cache to L5Cache, L1iCache to L3iCache, Core, PU and Group0, Group1, ...; \
+         topobroker:// has Job, HostBridge, PCISwitch, NVLinkDomain, XGMIHive, NIC, GPU and Binding"
     )]
     Type { uri: String, found: String },
     /// The word means different types.
     #[error(
-        "{0:?} is a NUMA node in hwloc and the machine in MPICH; say hwloc://NUMANode or hwloc://Machine"
+        "{0:?} is a NUMA node in hwloc and the machine in MPICH; say hwloc://NUMANode or \
+         hwloc://Machine"
     )]
     Ambiguous(String),
     /// The instance is no number.

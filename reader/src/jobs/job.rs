@@ -48,7 +48,8 @@ pub enum AdoptJobError {
     Adopt(#[from] AdoptError),
     /// The job is over another topology than the adopted one.
     #[error(
-        "{file}: is a job over segment {found}, but this process has adopted {expected}; hand the process the keys of the topology that the job was made for"
+        "{file}: is a job over segment {found}, but this process has adopted {expected}; hand the \
+         process the keys of the topology that the job was made for"
     )]
     OtherBase { file: FilePath, found: String, expected: String },
 }

@@ -31,7 +31,8 @@ pub enum AdoptLinksError {
     Adopt(#[from] AdoptError),
     /// The links are of another topology than the adopted one.
     #[error(
-        "{file}: has links of segment {found}, but this process has adopted {expected}; declare the links again"
+        "{file}: has links of segment {found}, but this process has adopted {expected}; declare \
+         the links again"
     )]
     OtherBase { file: FilePath, found: String, expected: String },
 }

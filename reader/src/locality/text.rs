@@ -25,7 +25,8 @@ const PREFIX: &str = "hwloc:";
 pub enum LocalityTextError {
     /// A part of the text does not begin with the letters of a type.
     #[error(
-        "{text:?} is no locality string: {part:?} does not begin with HT, CR, L1, L2, L3, SK or NM; expected parts such as SK0 and HT0-3, separated by colons"
+        "{text:?} is no locality string: {part:?} does not begin with HT, CR, L1, L2, L3, SK or \
+         NM; expected parts such as SK0 and HT0-3, separated by colons"
     )]
     Type { text: String, part: String },
     /// The letters of a part are not followed by a list of logical indexes.

@@ -77,7 +77,8 @@ pub enum RestrictError {
     Flags { found: u64, rule: &'static str },
     /// The set has no PU or NUMA node that may be used.
     #[error(
-        "nothing would be left: of {what} {found} none may be used here; expected some of {expected}"
+        "nothing would be left: of {what} {found} none may be used here; expected some of \
+         {expected}"
     )]
     Nothing { what: &'static str, found: String, expected: String },
     /// A flag would remove all that is left of the other kind: all NUMA nodes, or all PUs.

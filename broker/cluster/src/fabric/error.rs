@@ -15,7 +15,8 @@ pub enum FabricErrorKind {
     Read(#[from] std::io::Error),
     /// No line is that of a known format.
     #[error(
-        "is no output of ibnetdiscover (with or without -p) or of iblinkinfo (with or without --line); expected one of these"
+        "is no output of ibnetdiscover (with or without -p) or of iblinkinfo (with or without \
+         --line); expected one of these"
     )]
     Format,
     /// A line is not as the format says.
@@ -23,7 +24,8 @@ pub enum FabricErrorKind {
     Line(#[from] Unexpected),
     /// A link is there in one direction only.
     #[error(
-        "the link from port {from} to port {to} is not there in the other direction; the description is incomplete: make it again, with iblinkinfo without --switches-only"
+        "the link from port {from} to port {to} is not there in the other direction; the \
+         description is incomplete: make it again, with iblinkinfo without --switches-only"
     )]
     OneWay { from: String, to: String },
     /// A port is connected to itself.

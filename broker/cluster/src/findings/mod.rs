@@ -73,7 +73,8 @@ fn shared_prefix(ports: &[SubnetPort]) -> Option<Finding> {
     let named = |port: &SubnetPort| format!("{} {}", port.node, port.port);
     let text = |one: &SubnetPort, other: &SubnetPort, proof: String| {
         format!(
-            "{} and {} have the subnet prefix {}, and are on different networks: {proof}; give the subnet manager of each network a prefix of its own",
+            "{} and {} have the subnet prefix {}, and are on different networks: {proof}; give \
+             the subnet manager of each network a prefix of its own",
             named(one),
             named(other),
             prefix_text(one.prefix)
@@ -112,7 +113,8 @@ fn memlock(limits: &BTreeMap<String, Vec<String>>) -> Option<Finding> {
         format!("{} of {all} nodes: {limit}{unit} ({names})", nodes.len())
     });
     let text = format!(
-        "how much memory processes may lock differs between nodes: {}; restart the daemons that start processes with one limit",
+        "how much memory processes may lock differs between nodes: {}; restart the daemons that \
+         start processes with one limit",
         worded.collect::<Vec<_>>().join("; ")
     );
     Some(Finding::new(FindingKind::Memlock, text))

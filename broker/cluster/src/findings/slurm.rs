@@ -60,7 +60,8 @@ pub fn slurm_findings(
         others.for_each(|(own, name)| elsewhere.entry(own).or_default().push(name));
         for (own, nodes) in elsewhere {
             let text = format!(
-                "{}: below {} of Slurm's topology, but at {}, where the other nodes of {} are at {}",
+                "{}: below {} of Slurm's topology, but at {}, where the other nodes of {} are at \
+                 {}",
                 fold(nodes.iter().copied()),
                 group.name,
                 words(own),

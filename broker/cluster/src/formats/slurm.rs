@@ -18,7 +18,8 @@ pub enum SlurmTextError {
     Both { name: String },
     /// A name is not one word.
     #[error(
-        "{what} {name:?}: a name for Slurm is one word of 1 to 64 letters, digits, dots, hyphens and underscores"
+        "{what} {name:?}: a name for Slurm is one word of 1 to 64 letters, digits, dots, hyphens \
+         and underscores"
     )]
     Name { what: &'static str, name: String },
     /// Two groups have one name.
@@ -26,7 +27,8 @@ pub enum SlurmTextError {
     Twice { name: String },
     /// Toruses are in no `topology.conf`.
     #[error(
-        "the groups are toruses, which Slurm reads from topology.yaml alone: write that with --to slurm-yaml"
+        "the groups are toruses, which Slurm reads from topology.yaml alone: write that with --to \
+         slurm-yaml"
     )]
     Torus,
     /// `Topology=` of a node can name only a block or a leaf switch.

@@ -63,13 +63,15 @@ pub fn node_names(
         }
         if pus_left > 0 {
             notes.push(format!(
-                "{names}: {} PUs: Slurm knows only sockets and cores that are alike, so {pus_left} PUs are left out",
+                "{names}: {} PUs: Slurm knows only sockets and cores that are alike, so \
+                 {pus_left} PUs are left out",
                 cpus + pus_left,
             ));
         }
         let _ = write!(
             text,
-            "NodeName={names} CPUs={cpus} Boards=1 SocketsPerBoard={sockets} CoresPerSocket={cores} ThreadsPerCore={threads}",
+            "NodeName={names} CPUs={cpus} Boards=1 SocketsPerBoard={sockets} \
+             CoresPerSocket={cores} ThreadsPerCore={threads}",
         );
         if memory > 0 {
             let _ = write!(text, " RealMemory={}", memory >> 20);

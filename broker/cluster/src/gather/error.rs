@@ -18,7 +18,8 @@ pub enum GatherError {
     Damaged { from: String, what: &'static str },
     /// A node sent more than any machine has to send.
     #[error(
-        "{from}: its topology has {found} bytes; expected at most {MAX_REPORT}, more than ten times what the largest machines have"
+        "{from}: its topology has {found} bytes; expected at most {MAX_REPORT}, more than ten \
+         times what the largest machines have"
     )]
     TooLarge { from: String, found: usize },
     /// Two nodes say that they have one name. Neither is taken.

@@ -210,7 +210,8 @@ fn keep_first(groups: &mut [SlurmGroup]) -> Vec<String> {
         let verb = if names.len() == 1 { "is" } else { "are" };
         let names = fold(names.iter().map(String::as_str));
         format!(
-            "{names} {verb} below {kept} and below {other} of Slurm's topology; taken as below {kept}"
+            "{names} {verb} below {kept} and below {other} of Slurm's topology; taken as below \
+             {kept}"
         )
     };
     again.into_iter().map(note).collect()

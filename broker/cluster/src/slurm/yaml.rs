@@ -38,7 +38,8 @@ impl SlurmTopology {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if let Some(line) = too_deep(text) {
             return Err(wrong(format!(
-                "line {line}: more than {MOST_DEPTH} brackets are open; expected a list of topologies"
+                "line {line}: more than {MOST_DEPTH} brackets are open; expected a list of \
+                 topologies"
             )));
         }
         // A short file of anchors may stand for a long one.

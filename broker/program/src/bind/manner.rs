@@ -68,6 +68,6 @@ impl Manners for Manner {
         },
     ];
     const LOCATIONS: &'static str = "Where to bind: objects (core:2-3, package:1.pu:all, os=eth0, \
-        pci=0000:03:00.1), masks (0x0000000f) or all; after ~ taken out, after x intersected, after ^ \
-        toggled";
+                                     pci=0000:03:00.1), masks (0x0000000f) or all; after ~ taken \
+                                     out, after x intersected, after ^ toggled";
 }

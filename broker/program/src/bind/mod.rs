@@ -125,7 +125,8 @@ impl Bind {
         );
         ensure!(
             self.mempolicy.is_none() || has_places,
-            "--mempolicy says how memory is bound, but not to what: add a LOCATION, such as numa:0 after --membind"
+            "--mempolicy says how memory is bound, but not to what: add a LOCATION, such as \
+             numa:0 after --membind"
         );
         let has_other = has_places && self.target() != Target::ThisProcess;
         ensure!(
@@ -242,7 +243,8 @@ impl Bind {
             let location = Location::parse_or_name(word)?;
             if is_mask_like_a_list(word) {
                 say(&format!(
-                    "{word} is the mask {}, as hwloc reads it; a list of PUs has a type or a range: pu:0 pu:1, or 0-1",
+                    "{word} is the mask {}, as hwloc reads it; a list of PUs has a type or a \
+                     range: pu:0 pu:1, or 0-1",
                     location.as_set().cloned().unwrap_or_default()
                 ));
             }

@@ -84,9 +84,10 @@ impl Manners for Manner {
             help: "Combine and print sets of NUMA nodes",
         },
     ];
-    const LOCATIONS: &'static str = "Objects (core:2-3, package:1.pu:all, os=eth0, pci=0000:03:00.1), masks \
-        (0x0000000f) or all; after ~ taken out, after x intersected, after ^ toggled; without any, the \
-        words of each line of standard input";
+    const LOCATIONS: &'static str = "Objects (core:2-3, package:1.pu:all, os=eth0, \
+                                     pci=0000:03:00.1), masks (0x0000000f) or all; after ~ taken \
+                                     out, after x intersected, after ^ toggled; without any, the \
+                                     words of each line of standard input";
 }
 
 /// The PUs or NUMA nodes of a location. With `skip_missing`, objects that do not exist are left

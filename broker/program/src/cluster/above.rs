@@ -182,7 +182,8 @@ impl ReadAbove<'_> {
             self.options.report_unmatched(&matching);
             if warnings > 0 {
                 say(&format!(
-                    "{warnings} lines of the fabric are warnings of the tool that printed it; it may be incomplete"
+                    "{warnings} lines of the fabric are warnings of the tool that printed it; it \
+                     may be incomplete"
                 ));
             }
             if self.options.group_by_fabric {

@@ -87,7 +87,8 @@ impl Condition {
     fn parse(text: &str) -> anyhow::Result<Self> {
         let expected = || {
             format!(
-                "{text:?}: expected KEY, a sign ({}) and a value, with \"and\" between two; keys are {} and {}",
+                "{text:?}: expected KEY, a sign ({}) and a value, with \"and\" between two; keys \
+                 are {} and {}",
                 SIGNS.join(" "),
                 NUMBERS.join(", "),
                 TEXTS.join(", ")

@@ -61,7 +61,8 @@ impl Opened {
                     "{name}: is XML: `topobroker cluster build OUTPUT {name}` makes a cluster of it"
                 ),
                 Held::Segment(Kind::Topology) => anyhow!(
-                    "{name}: is the topology of one node: `topobroker cluster build OUTPUT {name}` makes a cluster of it"
+                    "{name}: is the topology of one node: `topobroker cluster build OUTPUT \
+                     {name}` makes a cluster of it"
                 ),
                 _ => anyhow::Error::from(error).context(name.to_string()),
             }

@@ -30,7 +30,8 @@ impl LstopoOptions {
     pub(super) fn say_what_is_left_out(&self) {
         if !self.left.0.is_empty() {
             output::say(&format!(
-                "pictures have one layout, one font and colours by class: {} changes nothing; .svg has classes for style sheets",
+                "pictures have one layout, one font and colours by class: {} changes nothing; \
+                 .svg has classes for style sheets",
                 self.left.0.join(", ")
             ));
         }

@@ -141,8 +141,8 @@ impl Draw {
             let left_out =
                 if left_out.is_empty() { "nothing".to_owned() } else { left_out.join(", ") };
             output::say(&format!(
-                "left out for {most} letters a line, and not too many lines: {left_out}; the picture has {}; \
-                 --width 0 draws all, -o node.html a page",
+                "left out for {most} letters a line, and not too many lines: {left_out}; the \
+                 picture has {}; --width 0 draws all, -o node.html a page",
                 picture.width()
             ));
         }

@@ -172,7 +172,8 @@ impl Info {
         let parsed = Location::parse_or_name(location)?;
         if parsed.combine() != Combine::Add {
             bail!(
-                "location {location:?}: objects are printed one by one, not combined; leave out the prefix"
+                "location {location:?}: objects are printed one by one, not combined; leave out \
+                 the prefix"
             );
         }
         Ok(parsed.objects(topology, Reading { physical: self.physical, skip_missing })?)

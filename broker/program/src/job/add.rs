@@ -95,7 +95,9 @@ impl Add {
         let pe_list = self.map_by.as_deref().map(PeList::parse).transpose()?.flatten();
         ensure!(
             pe_list.is_none() || (self.cpu_set.is_none() && self.mapping.fits_pe_list()),
-            "--map-by pe-list=LIST says what ranks are bound to: leave out --cpu-set, --rank-by, --as, and any --bind-to but core and hwthread; append :ORDERED to bind each rank to the next of the list"
+            "--map-by pe-list=LIST says what ranks are bound to: leave out --cpu-set, --rank-by, \
+             --as, and any --bind-to but core and hwthread; append :ORDERED to bind each rank to \
+             the next of the list"
         );
         let (option, cpu_set) = match &pe_list {
             Some(list) => ("--map-by", Some(&list.cpu_set)),
@@ -183,7 +185,8 @@ impl Add {
         let Some(map_by) = &self.map_by else {
             ensure!(
                 self.ranks_here.is_none(),
-                "--np is how many ranks there are, but not where: add --map-by, such as --map-by core"
+                "--np is how many ranks there are, but not where: add --map-by, such as --map-by \
+                 core"
             );
             ensure!(!self.mapping.is_given(), "--bind-to, --rank-by and --as: add --map-by");
             return Ok((Vec::new(), Vec::new()));

@@ -12,7 +12,8 @@ pub(super) fn beyond_cgroup(view: &View<'_>) -> anyhow::Result<Option<String>> {
     let list = |set: &Set| set.to_text(Format::List);
     Ok(is_beyond.then(|| {
         format!(
-            "it has the PUs {}, and the cgroup {} leaves {}: ranks that are started here cannot be bound to the others",
+            "it has the PUs {}, and the cgroup {} leaves {}: ranks that are started here cannot \
+             be bound to the others",
             list(&pus),
             cgroup.path,
             list(&cgroup.cpus)

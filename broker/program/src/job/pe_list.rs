@@ -28,7 +28,8 @@ impl PeList {
                 "hwtcpus" => by_pu = true,
                 "corecpus" => by_pu = false,
                 _ => anyhow::bail!(
-                    "--map-by {map_by}: {part:?} is not a modifier; expected ordered, hwtcpus or corecpus"
+                    "--map-by {map_by}: {part:?} is not a modifier; expected ordered, hwtcpus or \
+                     corecpus"
                 ),
             }
         }

@@ -35,7 +35,8 @@ fn schema() -> Value {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:topobroker:json:1",
         "title": "What topobroker prints with --json, version 1",
-        "description": "Each definition whose name begins with `topobroker` is the document of that command.",
+        "description": "Each definition whose name begins with `topobroker` is the document of \
+                        that command.",
         "$defs": all.collect::<Map<String, Value>>(),
     });
     RecursiveTransform(only_these_fields).transform(&mut schema);
@@ -177,7 +178,8 @@ impl JsonSchema for Attributes {
             json_schema!({ "type": "object", "properties": properties, "required": required })
         });
         json_schema!({
-            "description": "Attributes by their names in hwloc. Sizes are in bytes, speeds in GB/s.",
+            "description": "Attributes by their names in hwloc. Sizes are in bytes, speeds in \
+                            GB/s.",
             "anyOf": kinds,
         })
     }

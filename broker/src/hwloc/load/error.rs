@@ -27,17 +27,21 @@ pub enum HwlocLoadError {
     NotTopology { input: String, found: String },
     /// An XML format that this hwloc does not know.
     #[error(
-        "{input}: is hwloc XML version {found}, which hwloc {hwloc} of this process cannot load; use hwloc 2.12 or later for version 3, or export it again for this one (lstopo --export-xml-flags v2)"
+        "{input}: is hwloc XML version {found}, which hwloc {hwloc} of this process cannot load; \
+         use hwloc 2.12 or later for version 3, or export it again for this one (lstopo \
+         --export-xml-flags v2)"
     )]
     XmlVersion { input: String, found: String, hwloc: String },
     /// A synthetic description with a word that hwloc does not know.
     #[error(
-        "synthetic description {input:?}: {word:?} at position {position}: {reason}; expected words such as Package:2"
+        "synthetic description {input:?}: {word:?} at position {position}: {reason}; expected \
+         words such as Package:2"
     )]
     Synthetic { input: String, word: String, position: usize, reason: &'static str },
     /// The environment variable `HWLOC_FSROOT` does not name the file system root.
     #[error(
-        "{input}: HWLOC_FSROOT is {found:?}; hwloc takes the root from the environment, so set HWLOC_FSROOT={input} before this program starts"
+        "{input}: HWLOC_FSROOT is {found:?}; hwloc takes the root from the environment, so set \
+         HWLOC_FSROOT={input} before this program starts"
     )]
     Fsroot { input: String, found: String },
     /// A saved file system has what hwloc must not read.
@@ -64,7 +68,8 @@ pub enum HwlocLoadError {
     Flags { found: u64 },
     /// hwloc refuses the topology and reports no reason.
     #[error(
-        "{input}: hwloc cannot load the topology, and does not say why; expected a Machine with PUs and at least one NUMA node, each with its sets"
+        "{input}: hwloc cannot load the topology, and does not say why; expected a Machine with \
+         PUs and at least one NUMA node, each with its sets"
     )]
     Unexplained { input: String },
     /// hwloc reports an error.

@@ -14,7 +14,8 @@ pub enum DaemonError {
     Busy { folder: PathBuf },
     /// Another user could change the content of the folder.
     #[error(
-        "{folder}: cannot be served: {part} {found}; expected folders of root or this user that only their owner can write to"
+        "{folder}: cannot be served: {part} {found}; expected folders of root or this user that \
+         only their owner can write to"
     )]
     Shared { folder: PathBuf, part: PathBuf, found: String },
     /// The path of the folder cannot be written into the file with the keys.

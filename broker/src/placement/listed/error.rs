@@ -21,7 +21,8 @@ pub enum ListError {
     Missing { rank: u32, ranks: usize },
     /// The topology has no such object.
     #[error(
-        "rank {rank}, {text:?}: there is no {object} with {numbering} index {index}; the topology has {expected}"
+        "rank {rank}, {text:?}: there is no {object} with {numbering} index {index}; the topology \
+         has {expected}"
     )]
     NoObject {
         rank: u32,
@@ -36,7 +37,8 @@ pub enum ListError {
     Slots { rank: u32, text: String, found: String, reason: &'static str, expected: &'static str },
     /// Two ranks have a PU.
     #[error(
-        "rank {rank}: another rank has PUs {shared} too; add :overload-allowed to --bind-to to let ranks share CPUs"
+        "rank {rank}: another rank has PUs {shared} too; add :overload-allowed to --bind-to to \
+         let ranks share CPUs"
     )]
     Shares { rank: u32, shared: String },
     /// The ranks of a node cannot be placed on it.
