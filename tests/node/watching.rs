@@ -65,7 +65,9 @@ fn metrics_in_a_file_follow_what_the_daemon_does() {
     std::fs::write(folder.path().join("machine.xml"), "no machine").unwrap();
     daemon.signal(Signal::HUP);
     until("a failure", || now()["topobroker_failures_total"] >= 1.0);
-    assert!(daemon.end().contains("machine.xml"));
+    let messages = daemon.end();
+    assert!(messages.contains("machine.xml"), "{messages}");
+    assert!(messages.contains("serves generation 0"), "{messages}");
     assert!(!file.exists());
 }
 

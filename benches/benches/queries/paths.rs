@@ -29,7 +29,7 @@ const SAMPLE: Duration = Duration::from_micros(100);
 /// machine may be slowed down for a while, but not sped up.
 const TURNS: usize = 24;
 
-/// The least gain that is printed, and that a fast path must have.
+/// The least gain that is printed.
 const GAIN: f64 = 1.2;
 
 fn main() -> anyhow::Result<()> {

@@ -76,6 +76,14 @@ impl<'a> Both<'a> {
         self.check_distribution(picks);
     }
 
+    pub(crate) fn check_closest(&self, one: Object<'_>) {
+        for most in [1, 8, 5000] {
+            let closest = self.theirs.closest(self.their(one), most).into_iter();
+            let closest: Vec<Place> = closest.map(RivalObject::place).collect();
+            assert_eq!(places(one.closest().take(most)), closest, "closest to {one:?}");
+        }
+    }
+
     fn check_whole_machine(&self) {
         for kind in ObjectType::ALL {
             let (ours, theirs) = (self.ours, self.theirs);
@@ -250,11 +258,7 @@ impl<'a> Both<'a> {
             self.same(one.shared_cache(), theirs.shared_cache(their_one), "shared cache");
         }
         if one.object_type().is_normal() {
-            for most in [1, 8, 5000] {
-                let closest = theirs.closest(their_one, most).into_iter().map(RivalObject::place);
-                let closest: Vec<Place> = closest.collect();
-                assert_eq!(places(one.closest().take(most)), closest, "closest to {one:?}");
-            }
+            self.check_closest(one);
         }
         match one.attributes() {
             Attributes::Pci(pci) => {

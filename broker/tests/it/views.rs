@@ -182,6 +182,26 @@ fn an_empty_group_stays_in_a_view_if_it_stays_in_hwlocs_copy() {
     }
 }
 
+#[test]
+fn an_object_that_stays_for_its_memory_is_not_among_the_closest() {
+    for text in ["Package:3 [NUMANode] Core:2 PU:2", "Package:4 [NUMANode] Die:2 Core:2 PU:1"] {
+        let hwloc = topobroker_samples::loaded(&Input::Synthetic(text.to_owned()));
+        let bytes = to_bytes(&capture(&hwloc).unwrap()).unwrap();
+        let opened = Archive::open(&bytes).unwrap();
+        let whole = opened.topology();
+        let left: Set = (0..8).collect();
+        let copy = Restricted::new(&hwloc, &Bitmap::new(&left), 0).unwrap();
+        let view = View::new(whole, &left, RestrictFlags::NONE).unwrap();
+        let (ours, theirs) = (view.topology(), copy.topology());
+        let packages = |it: Topology<'_>| it.objects_with_type(ObjectType::Package).count();
+        assert_eq!(packages(ours), packages(whole), "{text}");
+        let both = Both { ours, theirs: Rival::new(&theirs) };
+        ours.objects()
+            .filter(|it| it.object_type().is_normal())
+            .for_each(|it| both.check_closest(it));
+    }
+}
+
 /// Whether PUs are not in the sets of their cores, which no machine has: in netloc's files of
 /// nodes.
 fn has_pus_outside_their_cores(file: &Path) -> bool {

@@ -328,7 +328,7 @@ class _Planner:
         return binding
 
     def add_devices(self, binding: Binding, nic_variables: bool, gpu_variables: bool) -> None:
-        """The NIC near the GPU, else near the PUs, and the variables of both."""
+        """The NIC near the GPU, or near the PUs if there is none, and the variables of both."""
         from topobroker import variables_of
 
         found = binding.variables

@@ -34,7 +34,7 @@ def load() -> Topology:
 
     The program `topobroker` discovers, if it is installed, otherwise a helper in this package, which needs
     hwloc's library. Of many processes that come at once, one discovers, and all share its segment. The segment
-    stays as long as that process, and at least ten seconds; others keep what they have adopted.
+    goes when that process ends, but not before it is ten seconds old; others keep what they have adopted.
 
     Raises AdoptError if there is neither, and says what to install.
 

@@ -36,7 +36,7 @@ enum Way {
     All,
 }
 
-/// The objects of a depth.
+/// The objects of a depth. All but the depth is for NUMA nodes and other special objects.
 struct InstanceLevel {
     depth: Depth,
     /// Their numbers, visible or hidden, if each has a run of PUs in the order of the objects.

@@ -79,7 +79,12 @@ impl<'a> Closest<'a> {
             return Some(());
         }
         let [inner, outer] = [self.inner, self.outer].map(|object| index.pus_of(object.id()));
-        let between = |pus: Range<u32>| topology.numbered(index.objects_of_level_in(level, pus));
+        let between = |pus: Range<u32>| {
+            // A regular view may have objects without PUs, for what is attached to them. The visible
+            // PUs alone leave those out, and `is_in_ring` need not ask.
+            let visible = index.contiguous_run(&pus).filter(|_| index.is_regular);
+            topology.numbered(index.objects_of_level_in(level, visible.unwrap_or(pus)))
+        };
         self.ring = [between(outer.start..inner.start), between(inner.end..outer.end)];
         Some(())
     }

@@ -316,7 +316,8 @@ fn two_daemons_do_not_share_a_folder() {
     let run = folder.path().join("run");
     let input = machine(folder.path(), "Core:2 PU:2");
     let daemon = serving(&run, &input);
-    let output = topobroker().args(["serve", "--folder"]).arg(&run).output().unwrap();
+    let output =
+        topobroker().args(["serve", "--folder"]).arg(&run).arg("-i").arg(&input).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains("another daemon publishes here"), "{text}");

@@ -1,13 +1,16 @@
 //! A daemon that a test starts: `topobroker serve`.
 
+use crate::until;
 use rustix::process::{Pid, Signal, kill_process};
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::{BufRead, BufReader};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use topobroker_reader::Keys;
@@ -16,45 +19,52 @@ use topobroker_reader::Keys;
 pub struct Daemon {
     child: Child,
     folder: PathBuf,
-    /// Receives the state notifications of the daemon (sd_notify).
-    notifications: UnixDatagram,
-    messages: Option<JoinHandle<String>>,
+    notifications: Receiver<String>,
+    messages: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
 }
 
 impl Daemon {
     /// Starts `program serve --folder FOLDER OPTIONS`, and waits until it is ready.
     pub fn start<S: AsRef<OsStr>>(mut program: Command, folder: &Path, options: &[S]) -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let next = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("topobroker-test-{}-{next}", std::process::id());
-        let address = SocketAddr::from_abstract_name(&name).unwrap();
-        let notifications = UnixDatagram::bind_addr(&address).unwrap();
-        notifications.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let (name, notifications) = received();
         program.args(["serve", "--folder"]).arg(folder).args(options);
-        program.env("NOTIFY_SOCKET", format!("@{name}")).stderr(Stdio::piped());
+        program.env("NOTIFY_SOCKET", name).stderr(Stdio::piped());
         let mut child = program.spawn().unwrap();
-        let mut errors = child.stderr.take().unwrap();
-        let messages = std::thread::spawn(move || {
-            let mut text = Vec::new();
-            errors.read_to_end(&mut text).unwrap();
-            String::from_utf8(text).unwrap()
-        });
-        let folder = folder.to_owned();
-        let daemon = Self { child, folder, notifications, messages: Some(messages) };
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let messages = Arc::new(Mutex::new(String::new()));
+        let shared = Arc::clone(&messages);
+        let reader = Some(std::thread::spawn(move || {
+            let mut line = String::new();
+            while lines.read_line(&mut line).unwrap() > 0 {
+                *shared.lock().unwrap() += &std::mem::take(&mut line);
+            }
+        }));
+        let daemon = Self { child, folder: folder.to_owned(), notifications, messages, reader };
         assert!(daemon.notification().starts_with("READY=1\n"));
         daemon
     }
 
-    /// Receives the next state notification.
+    /// The next state notification (sd_notify).
     pub fn notification(&self) -> String {
-        let mut text = [0; 256];
-        let length = self.notifications.recv(&mut text).expect("a notification of the daemon");
-        String::from_utf8(text[..length].to_vec()).unwrap()
+        let next = self.notifications.recv_timeout(Duration::from_secs(30));
+        next.unwrap_or_else(|_| panic!("the daemon does not notify: {}", self.messages()))
     }
 
-    /// What it has published last.
+    /// What it has printed on standard error.
+    pub fn messages(&self) -> String {
+        self.messages.lock().unwrap().clone()
+    }
+
+    /// The keys of what it has published last.
     pub fn keys(&self) -> Keys {
         Keys::from_lines(&std::fs::read_to_string(self.folder.join("keys")).unwrap()).unwrap()
+    }
+
+    /// The program of a process that finds what the daemon serves.
+    pub fn client(&self, mut program: Command) -> Command {
+        program.env("TOPOBROKER_RUN", &self.folder).env("XDG_RUNTIME_DIR", "/nonexistent");
+        program
     }
 
     /// Sends it a signal.
@@ -71,17 +81,11 @@ impl Daemon {
     /// Ends it, and returns its messages.
     pub fn end(&mut self) -> String {
         self.signal(Signal::TERM);
+        until("the daemon ends", || self.child.try_wait().unwrap().is_some());
+        self.reader.take().unwrap().join().unwrap();
         let status = self.child.wait().unwrap();
-        let messages = self.messages.take().unwrap().join().unwrap();
-        assert!(status.success(), "{status}: {messages}");
-        messages
-    }
-
-    /// A program that finds what the daemon serves.
-    pub fn client(&self, program: Command) -> Command {
-        let mut program = program;
-        program.env("TOPOBROKER_RUN", &self.folder);
-        program
+        assert!(status.success(), "{status}: {}", self.messages());
+        self.messages()
     }
 }
 
@@ -90,4 +94,25 @@ impl Drop for Daemon {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The address of a socket for state notifications, and what arrives there. It is read all the time,
+/// because the kernel keeps few datagrams and a daemon waits for room.
+fn received() -> (String, Receiver<String>) {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let next = NEXT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("topobroker-test-{}-{next}", std::process::id());
+    let address = SocketAddr::from_abstract_name(&name).unwrap();
+    let socket = UnixDatagram::bind_addr(&address).unwrap();
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut text = [0; 256];
+        while let Ok(length) = socket.recv(&mut text) {
+            let text = String::from_utf8_lossy(&text[..length]).into_owned();
+            if sender.send(text).is_err() {
+                break;
+            }
+        }
+    });
+    (format!("@{name}"), receiver)
 }

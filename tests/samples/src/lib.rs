@@ -1,4 +1,4 @@
-//! What tests, benchmarks and fuzz targets run on.
+//! What tests, benchmarks and fuzz targets run on, and the daemon that tests start.
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests say so by failing")]
 #![allow(clippy::new_without_default, reason = "what is made has files; it fails as tests do")]
@@ -89,7 +89,7 @@ pub fn temporary() -> PathBuf {
 }
 
 /// Waits until something holds, for 30 s at most.
-pub fn until(what: &str, holds: impl Fn() -> bool) {
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !holds() {
         assert!(begin.elapsed() < Duration::from_secs(30), "not within 30 s: {what}");

@@ -255,7 +255,7 @@ fn slurm() -> Option<Answer> {
         None => Answer::note(
             "Slurm",
             format!("{}: no plugin of topobroker", folder.join("plugstack.conf").display()),
-            "docs/book/batch-systems.md has its line: tasks then adopt what the plugin publishes",
+            "docs/book/batch-systems.md has its line: tasks then know the CPUs of their step",
         ),
     })
 }
