@@ -89,7 +89,7 @@ fn a_daemon_of_this_machine_that_is_started_again_goes_on_with_its_segment_and_j
         // It is killed.
         drop(first);
         let second = serving(&run, more);
-        assert!(second.messages().contains("goes on with"), "{}", second.messages());
+        until("it says so", || second.messages().contains("goes on with"));
         assert_eq!(keys(), before, "{more:?}");
         assert!(ask(&second, &["job", "list"]).starts_with("held: 1 ranks"));
         assert!(ask(&second, &["status"]).contains(" alive "), "{}", ask(&second, &["status"]));
