@@ -5,8 +5,8 @@
 //! machine varies. Their order is random in each round, because each leaves its caches to the next.
 //! hwloc is measured both as installed and without its plugins. The two floors do only what every
 //! reader must do, at the fixed address and anywhere. They get their keys on the command line, so
-//! two of our ways get theirs there too; two others find them in the environment, and one in a
-//! folder as that of a daemon.
+//! two of our ways get theirs there too; two others find them in the environment, and one in
+//! the folder of a daemon.
 #![allow(missing_docs, reason = "a program")]
 
 use std::fs::File;
@@ -90,8 +90,7 @@ fn main() -> anyhow::Result<()> {
         };
         let fixed = published(Address::Usual)?;
         let anywhere = published(Address::Anywhere)?;
-        let lines = texts(fixed.keys()).map(|(name, text)| format!("{name}={text}\n"));
-        std::fs::write(folder.path().join("keys"), lines.concat())?;
+        std::fs::write(folder.path().join("keys"), fixed.keys().to_string())?;
         let path = folder.path().join("hwloc");
         let length = rival::length(&topology)?;
         let file =
